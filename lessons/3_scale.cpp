@@ -1,0 +1,66 @@
+// Lesson 3: divide by the square root of the head's width. The same head runs with the division and without
+// it.
+#include <fmt/format.h>
+#include <cmath>
+
+#include "lesson.hpp"
+#include "math/exp.hpp"
+#include "study/compare_traces.hpp"
+#include "study/survey.hpp"
+#include "tables.hpp"
+#include "write/numbers.hpp"
+#include "write/row_tables.hpp"
+
+namespace onehead {
+namespace {
+
+void tell_spread(Lesson& l) {
+    Facts const& facts = l.trace().facts;
+    double const predicted = std::sqrt(static_cast<double>(facts.d_head));
+    double const seen = spread_of_scores(l.trace()[terms::scores]);
+    l.tell(fmt::format(
+        "A score is a sum of {0} products. If the numbers of a query and a key were independent, centred on "
+        "0 and of typical size 1, scores would spread by sqrt({0}) = {1:.2f} about 0, and the gap between "
+        "two of them by sqrt({2}) = {3:.2f}. The raw scores of this head, over all pairs that the mask "
+        "allows, spread by {4}.",
+        facts.d_head, predicted, 2 * facts.d_head, std::sqrt(2.0) * predicted, short_score(seen)));
+}
+
+void lesson(Lesson& l) {
+    Trace const unscaled = trace(l.run(), "unscaled");
+    l.write(l.trace(), "scaled");
+    l.write(unscaled, "unscaled");
+    tell_spread(l);
+    l.show(score_table(l.trace(), l.row(),
+                       {terms::scores, terms::scaled_scores, terms::masked_scores, terms::softmax}));
+    l.tell("Without the division:");
+    l.show(score_table(unscaled, l.row(), {terms::softmax}));
+
+    l.ask("Widen a head, and change nothing else: what happens to its scores?");
+    l.answer(
+        "Made-up queries and keys, independent and of size 1, 2000 of each width. The spread grows with the "
+        "root of the width, and the division takes just that away:");
+    l.answer_with(width_table());
+
+    l.ask("Softmax is exponential in the gaps. How much more weight does a lead of 8 give?");
+    double const divisor = l.trace().facts.divisor;
+    l.answer(
+        fmt::format("e^8 = {:.0f} times as much. Divided by {:.4g} first, the same lead gives e^{:.4g} = "
+                    "{:.2f} times as much.",
+                    exponential(8), divisor, 8 / divisor, exponential(8 / divisor)));
+
+    l.ask(
+        "What does the division do to each row of this head, and what to the slope p(1 - p) of the softmax, "
+        "along which a head learns?");
+    l.answer_with(slope_table(l.trace(), unscaled));
+    l.answer(verdict(compare(l.trace(), unscaled, "the divided run", "the undivided run")) + ".");
+    l.close({terms::scores, terms::scaled_scores, terms::softmax});
+}
+
+}  // namespace
+}  // namespace onehead
+
+int main(int argc, char** argv) {
+    return onehead::teach(argc, argv, "3_scale", "3: divide by the square root of the head width",
+                          onehead::lesson);
+}

@@ -1,0 +1,60 @@
+// Lesson 4: erase what comes later, then turn scores into shares.
+#include <fmt/format.h>
+
+#include "head/head.hpp"
+#include "lesson.hpp"
+#include "study/pattern.hpp"
+#include "study/survey.hpp"
+#include "tables.hpp"
+#include "write/numbers.hpp"
+#include "write/row_tables.hpp"
+
+namespace onehead {
+namespace {
+
+void lesson(Lesson& l) {
+    Matrix const& pattern = l.trace()[terms::softmax];
+    std::size_t const n = row_count(pattern);
+    PatternSums const seen = sum_pattern(pattern);
+    HeadSurvey const survey = survey_head(l.trace()[terms::scores], pattern, token_ids(l.trace()));
+    l.write(l.trace());
+    l.tell(
+        fmt::format("Row {} may read rows 0 to {}. The scores of later rows, {} here, are set to -inf; "
+                    "softmax turns the rest into shares.",
+                    token_at(l.trace(), l.row()), l.row(), n - 1 - l.row()));
+    l.show(score_table(l.trace(), l.row(), {terms::scaled_scores, terms::masked_scores, terms::softmax}));
+
+    l.ask("How many cells does the mask erase in the whole matrix, and what are they after the softmax?");
+    l.answer(
+        fmt::format("{} of {}: everything above the diagonal. {} of them are exactly 0 afterwards, and each "
+                    "row's shares add up to 1 (the worst row is off by {:.0e}).",
+                    seen.later, n * n, seen.exact_zeros, seen.worst_sum));
+
+    l.ask("Why -inf, and why before the softmax? What do other rules make of this row's shares?");
+    l.answer_with(mask_table(l.run(), l.row()));
+    Matrix const low = softmax(Matrix{{-10002, -10000}}, {2});
+    l.answer(
+        fmt::format("A large finite number serves until scores come near it: if a row's one visible score is "
+                    "-10002, a masked -10000 beside it takes {} of the attention.",
+                    short_weight(low(0, 1))));
+
+    l.ask("What can row 0 read?");
+    l.answer(fmt::format(
+        "Itself: its pattern is {} on row 0 whatever the text says.{}", short_weight(pattern(0, 0)),
+        n == 1 ? ""
+               : fmt::format(" For later rows the first token is a choice, and in many heads a learned place "
+                             "for attention that should do nothing. Here rows 1 to {} give it {} on average.",
+                             n - 1, short_weight(survey.first))));
+
+    l.ask(fmt::format("What is the share of row {} made of?",
+                      describe_pattern_row(row(pattern, l.row())).favourite));
+    l.answer_worked(terms::softmax, l.row(), describe_pattern_row(row(pattern, l.row())).favourite);
+    l.close({terms::scaled_scores, terms::masked_scores, terms::softmax});
+}
+
+}  // namespace
+}  // namespace onehead
+
+int main(int argc, char** argv) {
+    return onehead::teach(argc, argv, "4_mask_softmax", "4: mask, then softmax", onehead::lesson);
+}

@@ -1,0 +1,58 @@
+// What all lessons share: the options of a run, one trace (or more) on disk, a way to tell things on the
+// terminal, and what happens when something goes wrong. A lesson itself says what it shows, what it asks, and
+// what it answers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "load/run.hpp"
+#include "trace/trace.hpp"
+
+namespace onehead {
+
+class Lesson {
+public:
+    Lesson(std::string name, std::string title, Model const& model, Run run, std::string out,
+           bool with_answers);
+
+    Model const& model() const { return model_; }
+    Run const& run() const { return run_; }
+    Trace const& trace() const { return trace_; }  // the head as GPT-2 computes it
+    std::size_t row() const { return trace_.facts.row; }
+
+    // Writes a trace into this lesson's folder, or a folder below it.
+    void write(Trace const& trace, std::string const& below = "") const;
+
+    // On the terminal: a heading and the run; a paragraph; a block that is laid out already.
+    void open() const;
+    void tell(std::string_view text) const;
+    void show(std::string_view block) const;
+
+    // A question, for the reader to think about, and its answer, which a handout for a class leaves out.
+    void ask(std::string_view question);
+    void answer(std::string_view text) const;
+    void answer_with(std::string_view block) const;
+
+    // How one number of this trace comes about, term by term.
+    void answer_worked(Term const& term, std::size_t row, std::size_t column) const;
+
+    // Where to read on.
+    void close(std::vector<Term> const& steps) const;
+
+private:
+    std::string name_, title_;
+    Model const& model_;
+    Run run_;
+    Trace trace_;
+    std::string out_;
+    bool with_answers_;
+    int questions_ = 0;
+};
+
+// The main of every lesson: reads the options, runs the head, writes its trace, lets the lesson speak, and
+// turns errors into one line and an exit code. 0 done; 1 bad data or a failed write; 2 wrong use.
+int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&));
+
+}  // namespace onehead

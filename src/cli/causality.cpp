@@ -1,0 +1,75 @@
+// onehead causality: changes a word or appends some, runs both texts, and holds every cell of every step
+// against what the change may reach. 0: nothing moved that must not; 1: something did; 2: trouble.
+#include "study/causality.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/changed_text.hpp"
+#include "cli/command.hpp"
+#include "error.hpp"
+#include "write/causality_grid.hpp"
+#include "write/prose.hpp"
+
+namespace onehead {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr auto examples = R"(  onehead causality --change 1=dog                an early word: later rows move
+  onehead causality --change 5=rug                the last word: only its own row moves
+  onehead causality --append "and slept" --layer 3 --head 2
+)";
+
+constexpr auto legend =
+    "* another token; = the same to the last bit; a number: the largest change among the cells that may "
+    "change; new: a row that was not there; ! a change where nothing may change.";
+
+std::string changed_text(Given const& given, Tokens const& tokens) {
+    if (given.count("change") + given.count("append") != 1)
+        throw UsageError(
+            "causality: expected one of --change POS=WORD and --append WORDS; see onehead causality --help");
+    return given.count("change") != 0 ? with_changed_word(tokens, value(given, "change"))
+                                      : with_appended_words(tokens, value(given, "append"));
+}
+
+std::string verdict(Causality const& causality) {
+    if (causality.change.first() == causality.change.at.size())
+        return "The change leaves every token as it is, and every value too.";
+    if (!causality.holds())
+        return "BROKEN: values moved that the change must not reach; they are marked with ! above.";
+    std::size_t const first = causality.change.first();
+    return first == 0
+               ? "As it should be. The first row changed, so that every row may move."
+               : fmt::format("As it should be. Every value that reads rows 0 to {} only kept its bits.",
+                             first - 1);
+}
+
+}  // namespace
+
+int run_causality(Arguments const& arguments) {
+    Options options{"options"};
+    auto add = options.add_options();
+    add("change", po::value<std::string>()->value_name("POS=WORD"),
+        "put another word at a position; it keeps the space before it");
+    add("append", po::value<std::string>()->value_name("WORDS"), "let words follow");
+    add_run_options(options);
+    add_experiment_option(options);
+    add("help", "this");
+    if (shows_help(arguments, "causality --change POS=WORD [options]", options, examples)) return 0;
+    Given const given = parse(arguments, options);
+
+    auto const model = open_model(given);
+    Request const request = make_request(given, *model);
+    Trace const before = trace(*model, request);
+    Request changed = request;
+    changed.token_ids.reset();
+    changed.text = changed_text(given, before.tokens);
+    Trace const after = trace(*model, changed);
+    Causality const causality = check_causality(before, after);
+    fmt::print("before  {}\nafter   {}\n{} of {}\n\n{}\n{}\n{}", label(before.facts.text),
+               label(after.facts.text), head_name(after.facts), after.facts.model,
+               causality_grid(causality, after.tokens), paragraph(legend), paragraph(verdict(causality)));
+    return causality.holds() ? 0 : 1;
+}
+
+}  // namespace onehead

@@ -1,0 +1,110 @@
+// onehead compare: two traces of the same tokens, step by step, and row by row of their patterns. Like diff:
+// 0 the same to the last bit (or within --tolerance), 1 different, 2 trouble.
+#include "study/compare_traces.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "cli/command.hpp"
+#include "error.hpp"
+#include "load/trace_folder.hpp"
+#include "write/csv.hpp"
+#include "write/file.hpp"
+#include "write/numbers.hpp"
+#include "write/prose.hpp"
+#include "write/table.hpp"
+
+namespace onehead {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr auto examples = R"(  onehead trace --out cat && onehead trace --experiment unscaled --out sharp
+  onehead compare cat sharp
+  onehead compare cat sharp --csv difference.csv
+)";
+
+std::string place(Difference const& difference) {
+    return difference.same() ? "" : fmt::format("row {}, column {}", difference.row, difference.column);
+}
+
+std::string step_table(Comparison const& comparison) {
+    Table table{{Align::left, Align::right, Align::left, Align::right, Align::left}};
+    table.add({"step", "largest difference", "where", "bit-identical", ""});
+    for (auto const& [term, difference] : comparison.steps)
+        table.add({file_stem(term), fmt::format("{:.3g}", difference.largest), place(difference),
+                   std::to_string(difference.identical), fmt::format("of {}", difference.cells)});
+    for (Term const& term : comparison.only_in_a) table.add({file_stem(term), "only in A"});
+    for (Term const& term : comparison.only_in_b) table.add({file_stem(term), "only in B"});
+    return table.text();
+}
+
+std::string divergence(RowDifference const& row) {
+    return row.comparable() ? fmt::format("{:.3g}", *row.divergence) : "-";
+}
+
+std::string pattern_table(Comparison const& comparison, Tokens const& tokens) {
+    Table table{{Align::right, Align::left, Align::left, Align::right, Align::right, Align::right,
+                 Align::left, Align::right}};
+    table.add({"row", "", "A: most to", "weight", "rows read", "entropy", "B: most to", "weight", "rows read",
+               "entropy", "divergence"});
+    auto const token = [&](std::size_t pos) { return fmt::format("{} {}", pos, label(tokens[pos].bytes)); };
+    for (std::size_t i = 0; i < comparison.pattern.size(); ++i) {
+        auto const& [a, b, nats] = comparison.pattern[i];
+        table.add({std::to_string(i), label(tokens[i].bytes), token(a.favourite), short_weight(a.largest),
+                   fmt::format("{:.2f}", a.effective_rows), fmt::format("{:.3f}", a.entropy),
+                   token(b.favourite), short_weight(b.largest), fmt::format("{:.2f}", b.effective_rows),
+                   fmt::format("{:.3f}", b.entropy), divergence(comparison.pattern[i])});
+    }
+    return table.text();
+}
+
+std::string comparison_csv(Comparison const& comparison) {
+    std::string csv = "step,largest_difference,row,column,bit_identical,values\n";
+    for (auto const& [term, d] : comparison.steps)
+        csv += fmt::format("{},{},{},{},{},{}\n", file_stem(term), d.largest,
+                           d.same() ? "" : std::to_string(d.row), d.same() ? "" : std::to_string(d.column),
+                           d.identical, d.cells);
+    return csv;
+}
+
+bool within(Comparison const& comparison, double tolerance) {
+    if (comparison.same()) return true;
+    if (tolerance == 0 || !comparison.only_in_a.empty() || !comparison.only_in_b.empty()) return false;
+    return std::all_of(comparison.steps.begin(), comparison.steps.end(),
+                       [&](auto const& step) { return step.difference.largest <= tolerance; });
+}
+
+}  // namespace
+
+int run_compare(Arguments const& arguments) {
+    Options options{"options"};
+    auto add = options.add_options();
+    add("a", po::value<std::string>()->value_name("A"), "the first trace folder");
+    add("b", po::value<std::string>()->value_name("B"), "the second");
+    add("tolerance", po::value<std::string>()->value_name("T"),
+        "call them the same if no value differs by more (default: 0, the same bits)");
+    add("csv", po::value<std::string>()->value_name("F"), "write the table of steps to this file too");
+    add("help", "this");
+    if (shows_help(arguments, "compare A B [options]", options, examples)) return 0;
+    Given const given = parse(arguments, options, {"a", "b"});
+    if (given.count("a") == 0 || given.count("b") == 0)
+        throw UsageError("compare: expected two trace folders; see onehead compare --help");
+    double const tolerance =
+        given.count("tolerance") != 0 ? parse_number("--tolerance", value(given, "tolerance")) : 0;
+
+    Trace const a = read_trace(value(given, "a"));
+    Trace const b = read_trace(value(given, "b"));
+    Comparison const comparison = compare(a, b);
+    fmt::print("A  {}\nB  {}\n\n{}\n", value(given, "a"), value(given, "b"), step_table(comparison));
+    if (!comparison.pattern.empty())
+        fmt::print(
+            "The pattern, row by row: where most goes, how many rows are read in effect (e to the entropy), "
+            "and how far B is from A (Kullback-Leibler, in nats)\n\n{}\n",
+            pattern_table(comparison, a.tokens));
+    fmt::print("{}", paragraph(verdict(comparison) + "."));
+    if (given.count("csv") != 0) write_file(value(given, "csv"), comparison_csv(comparison));
+    return within(comparison, tolerance) ? 0 : 1;
+}
+
+}  // namespace onehead

@@ -1,0 +1,56 @@
+// onehead trace: runs one head on a text. On the terminal it tells the row's story; with --out every step
+// goes to files.
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "error.hpp"
+#include "write/formats.hpp"
+#include "write/text.hpp"
+
+namespace onehead {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr auto examples = R"(  onehead trace                                   the page, on the terminal
+  onehead trace --out cat                         every step as text and CSV in the folder cat
+  onehead trace --text "Dogs bark." --head 2 --row 1 --out dogs --format text,csv,npy
+  onehead trace --experiment unscaled --out sharp && onehead compare cat sharp
+)";
+
+Options make_options() {
+    Options options{"options"};
+    add_run_options(options);
+    add_experiment_option(options);
+    auto add = options.add_options();
+    add("out", po::value<std::string>()->value_name("DIR"),
+        "write the trace to this folder (an earlier trace there is replaced)");
+    add("format", po::value<std::string>()->value_name("text,csv"),
+        "what to write: text, csv, npy, joined by commas (default: text,csv)");
+    add("quiet", po::bool_switch(), "print nothing");
+    add("help", "this");
+    return options;
+}
+
+}  // namespace
+
+int run_trace(Arguments const& arguments) {
+    Options const options = make_options();
+    if (shows_help(arguments, "trace [options]", options, examples)) return 0;
+    Given const given = parse(arguments, options);
+    std::string const out = value(given, "out");
+    if (given.count("format") != 0 && out.empty())
+        throw UsageError("--format: expected --out DIR with it, found none; say where to write");
+    auto const wanted = find_formats(given.count("format") != 0 ? value(given, "format") : "text,csv");
+    if (!out.empty()) expect_replaceable(out);
+
+    auto const model = open_model(given);
+    Trace const result = trace(*model, make_request(given, *model));
+    if (!out.empty()) write_trace(out, result, wanted);
+    if (given["quiet"].as<bool>()) return 0;
+    fmt::print("{}", out.empty() ? trace_text(result)
+                                 : trace_summary(result) + fmt::format("\nwritten to {}\n", out));
+    return 0;
+}
+
+}  // namespace onehead

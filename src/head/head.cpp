@@ -1,0 +1,124 @@
+// One attention head, as a straight line. A row arrives, is read three ways, asks every row it may see how
+// well it fits, and takes home a blend of their values.
+#include "head/head.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "math/exp.hpp"
+#include "math/layer_norm.hpp"
+
+namespace onehead {
+namespace {
+
+constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+
+// Their sum, element by element, rounded once.
+Matrix sum(std::vector<Matrix> const& matrices, std::size_t rows, std::size_t columns) {
+    Matrix total = make_matrix(rows, columns);
+    for (std::size_t at = 0; at < total.size(); ++at) {
+        double value = 0;
+        for (Matrix const& m : matrices) value += static_cast<double>(m.data()[at]);
+        total.data()[at] = static_cast<float>(value);
+    }
+    return total;
+}
+
+Matrix as_row(Vector const& values) {
+    Matrix one = make_matrix(1, values.size());
+    std::copy(values.begin(), values.end(), one.begin());
+    return one;
+}
+
+}  // namespace
+
+Trace trace_head(Case const& c) {
+    Trace t;
+    if (c.token_embedding.size() != 0) t.add(terms::token_embedding, c.token_embedding);
+    if (c.position_embedding.size() != 0) t.add(terms::position_embedding, c.position_embedding);
+    if (c.residual_is_exact) t.add(terms::residual, c.residual);
+
+    auto const& x = t.add(terms::normalized, c.normalize(c.residual, c.block.ln_1));  // [pos, d_model]
+    auto const& q = t.add(terms::q, project(x, c.w.w_q, c.w.b_q));                    // [query_pos, d_head]
+    auto const& k = t.add(terms::k, project(x, c.w.w_k, c.w.b_k));                    // [key_pos, d_head]
+    auto const& v = t.add(terms::v, project(x, c.w.w_v, c.w.b_v));                    // [key_pos, d_head]
+    auto const& scores = t.add(terms::scores, dot_rows(q, k));                        // [query_pos, key_pos]
+    auto const& scaled = t.add(terms::scaled_scores, divide(scores, c.divisor));      // [query_pos, key_pos]
+    auto const& masked = t.add(terms::masked_scores, c.mask(scaled, c.visible));      // [query_pos, key_pos]
+    auto const& pattern = t.add(terms::softmax, c.softmax(masked, c.visible));        // [query_pos, key_pos]
+    auto const& blend = t.add(terms::blend, weigh_rows(pattern, v, c.visible));       // [query_pos, d_head]
+    auto const& output = t.add(terms::output_projection, matmul(blend, c.w.w_o));     // [query_pos, d_model]
+
+    t.add(terms::other_heads, sum(c.other_outputs, row_count(x), column_count(x)));  // [query_pos, d_model]
+    t.add(terms::projection_bias, as_row(c.block.c_proj_bias));                      // [1, d_model]
+    if (c.residual_is_exact)
+        t.add(terms::residual_after, add_heads(c.residual, in_head_order(c, output), c.block.c_proj_bias));
+    return t;
+}
+
+std::vector<Matrix const*> in_head_order(Case const& c, Matrix const& output) {
+    std::vector<Matrix const*> outputs;
+    for (Matrix const& other : c.other_outputs) outputs.push_back(&other);
+    outputs.insert(outputs.begin() + static_cast<std::ptrdiff_t>(c.head), &output);
+    return outputs;
+}
+
+Matrix normalize(Matrix const& residual, LayerNorm const& ln) {
+    return layer_norm(residual, ln.gain, ln.bias, ln.epsilon);
+}
+
+Matrix project(Matrix const& x, Matrix const& w, Vector const& b) {
+    return matmul(x, w, b);
+}
+
+Matrix dot_rows(Matrix const& q, Matrix const& k) {
+    return matmul(q, transpose(k));
+}
+
+Matrix divide(Matrix const& scores, double divisor) {
+    Matrix scaled = scores;
+    for (float& score : scaled) score = static_cast<float>(score / divisor);
+    return scaled;
+}
+
+Matrix mask(Matrix const& scaled, Visible const& visible) {
+    Matrix masked = scaled;
+    for (std::size_t i = 0; i < row_count(masked); ++i)
+        for (float& later : row(masked, i).subspan(visible[i])) later = minus_infinity;
+    return masked;
+}
+
+Matrix softmax(Matrix const& masked, Visible const& visible) {
+    Matrix pattern = xt::zeros_like(masked);
+    std::vector<double> powers;
+    for (std::size_t i = 0; i < row_count(masked); ++i) {
+        auto const scores = row(masked, i).first(visible[i]);
+        double const largest = *std::max_element(scores.begin(), scores.end());
+        double total = 0;
+        powers.clear();
+        for (double const score : scores) {
+            powers.push_back(exponential(score - largest));
+            total += powers.back();
+        }
+        for (std::size_t j = 0; j < powers.size(); ++j) pattern(i, j) = static_cast<float>(powers[j] / total);
+    }
+    return pattern;
+}
+
+Matrix weigh_rows(Matrix const& pattern, Matrix const& v, Visible const& visible) {
+    return matmul_to_depth(pattern, v, visible);
+}
+
+Matrix add_heads(Matrix const& residual, std::vector<Matrix const*> const& outputs, Vector const& bias) {
+    Matrix after = make_matrix(row_count(residual), column_count(residual));
+    for (std::size_t i = 0; i < row_count(residual); ++i)
+        for (std::size_t d = 0; d < column_count(residual); ++d) {
+            double sum = residual(i, d);
+            for (Matrix const* output : outputs) sum += (*output)(i, d);
+            after(i, d) = static_cast<float>(sum + bias(d));
+        }
+    return after;
+}
+
+}  // namespace onehead

@@ -1,0 +1,23 @@
+// An array as numpy.save writes it. The file is
+//     6 bytes        "\x93NUMPY"
+//     2 bytes        version: 1.0, 2.0 or 3.0
+//     2 or 4 bytes   length of the header, little-endian (2 bytes in version 1)
+//     the header     {'descr': '<f4', 'fortran_order': False, 'shape': (6, 64), }
+//     the rest       the numbers
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "math/array.hpp"
+
+namespace onehead {
+
+// float32 or float64, little-endian, row-major, of 1 to 4 dimensions. Throws an Error that names the file
+// and, for an array of another kind, what to save instead.
+Array read_npy(std::filesystem::path const& path);
+
+// The same for bytes in memory; `name` names them in messages.
+Array parse_npy(std::string const& bytes, std::string const& name);
+
+}  // namespace onehead

@@ -1,0 +1,15 @@
+// Writes a file whole, or throws.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace onehead {
+
+// Throws an Error that names the file and the system's reason.
+void write_file(std::filesystem::path const& path, std::string_view bytes);
+
+// The same, but an earlier file of that name stays until the new one is whole.
+void write_file_in_place(std::filesystem::path const& path, std::string_view bytes);
+
+}  // namespace onehead

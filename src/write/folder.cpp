@@ -1,0 +1,95 @@
+#include "write/folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <regex>
+#include <system_error>
+
+#include "error.hpp"
+#include "write/file.hpp"
+
+namespace onehead {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder that is gone at the end of the scope, whatever happens.
+class TemporaryFolder {
+public:
+    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
+        std::error_code error;
+        fs::remove_all(path_, error);
+        fs::create_directories(path_, error);
+        if (error)
+            throw Error(
+                fmt::format("{}: cannot be made: {}; choose another --out", path_.string(), error.message()));
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(TemporaryFolder const&) = delete;
+    TemporaryFolder& operator=(TemporaryFolder const&) = delete;
+
+    fs::path const& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+bool is_ours(std::string const& name) {
+    static std::regex const ours{R"(\d\d_[a-z_]+\.(csv|npy)|tokens\.csv|tidy\.csv|trace\.(txt|json|html))"};
+    return std::regex_match(name, ours);
+}
+
+fs::path without_trailing_slash(fs::path const& folder) {
+    fs::path const absolute = fs::absolute(folder).lexically_normal();
+    return absolute.has_filename() ? absolute : absolute.parent_path();
+}
+
+[[noreturn]] void refuse(fs::path const& folder, std::string const& found) {
+    throw Error(
+        fmt::format("{}: {}, expected a free name, an empty folder or an earlier trace; choose another --out",
+                    folder.string(), found));
+}
+
+// Gives the temporary folder the wanted name; what stood there takes the temporary one and goes with it.
+void put_in_place(fs::path const& made, fs::path const& wanted) {
+    if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, wanted.c_str(), RENAME_EXCHANGE) == 0) return;
+    std::error_code error;
+    fs::remove_all(wanted, error);
+    if (!error) fs::rename(made, wanted, error);
+    if (error) throw Error(fmt::format("{}: cannot be put in place: {}", wanted.string(), error.message()));
+}
+
+}  // namespace
+
+void expect_replaceable(fs::path const& folder) {
+    fs::path const wanted = without_trailing_slash(folder);
+    fs::file_status const status = fs::symlink_status(wanted);
+    if (!fs::exists(status)) return;
+    if (!fs::is_directory(status)) refuse(wanted, "is not a folder");
+    bool empty = true;
+    for (auto const& entry : fs::directory_iterator(wanted)) {
+        std::string const name = entry.path().filename().string();
+        if (!is_ours(name) || !entry.is_regular_file())
+            refuse(wanted, fmt::format("holds \"{}\", which no trace has", name));
+        empty = false;
+    }
+    if (!empty && !fs::exists(wanted / "trace.json")) refuse(wanted, "holds no trace.json");
+}
+
+void write_folder(fs::path const& folder, std::vector<OutputFile> const& files) {
+    fs::path const wanted = without_trailing_slash(folder);
+    expect_replaceable(wanted);
+    TemporaryFolder const made{wanted.parent_path() /
+                               fmt::format(".{}.{}", wanted.filename().string(), getpid())};
+    for (OutputFile const& file : files) write_file(made.path() / file.name, file.bytes());
+    put_in_place(made.path(), wanted);
+}
+
+}  // namespace onehead

@@ -1,0 +1,28 @@
+// The formats that a trace can be written in, and a trace as a folder of files.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.hpp"
+#include "write/folder.hpp"
+
+namespace onehead {
+
+struct Format {
+    std::string_view name;   // "csv"
+    std::string_view gives;  // what it is good for
+    std::vector<OutputFile> (*files)(Trace const& trace);
+};
+
+std::span<Format const> formats();
+
+// "text,csv" to formats. Throws a UsageError that lists what there is.
+std::vector<Format> find_formats(std::string_view names);
+
+// Writes trace.json and the files of each format. The trace must outlive the call.
+void write_trace(std::filesystem::path const& folder, Trace const& trace, std::vector<Format> const& wanted);
+
+}  // namespace onehead

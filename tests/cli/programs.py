@@ -1,0 +1,44 @@
+"""Runs the programs under test. The environment says where they are: ONEHEAD_BIN, and the checkout: ONEHEAD_SOURCE."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["ONEHEAD_BIN"])
+SOURCE = pathlib.Path(os.environ["ONEHEAD_SOURCE"])
+MINI = SOURCE / "data" / "gpt2-mini"
+SHARED = SOURCE.parent / "shared"
+
+
+def run(program, *arguments, **options):
+    """The finished process; output as text."""
+    command = [BIN / program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def onehead(*arguments, **options):
+    return run("onehead", *arguments, **options)
+
+
+class ProgramTest(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def trace(self, name, *arguments):
+        """Traces with the bundled model into a folder and returns it."""
+        out = self.folder / name
+        result = onehead("trace", "--model", MINI, "--out", out, "--quiet", *arguments)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        return out
+
+    def assert_refused(self, result, code, *words):
+        """One line on stderr that says all of the words, and that exit code."""
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)

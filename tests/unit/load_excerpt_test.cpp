@@ -1,0 +1,184 @@
+#include <catch2/catch.hpp>
+
+#include "error.hpp"
+#include "load/excerpt.hpp"
+#include "support/message_of.hpp"
+#include "support/temp_folder.hpp"
+#include "support/tiny_model.hpp"
+#include "support/values_of.hpp"
+
+using namespace onehead;
+using namespace onehead::test;
+
+namespace {
+
+struct Opened {
+    TempFolder folder;
+    Excerpt model;
+
+    explicit Opened(TestFile const& content) : model(folder.write("tiny.safetensors", content.bytes())) {}
+};
+
+std::string open_message(TestFile const& content) {
+    return message_of([&] { Opened const opened(content); });
+}
+
+}  // namespace
+
+TEST_CASE("excerpt: some rows of the embedding, found by token", "[load]") {
+    Opened const opened(tiny_excerpt());
+    auto const& model = opened.model;
+    CHECK(model.name() == "tiny (tiny.safetensors)");
+    CHECK(model.own_text() == "seven 3 seven");
+    CHECK(model.own_tokens() == std::vector<int>{7, 3, 7});
+    CHECK(model.layers() == std::vector<std::size_t>{0});
+    CHECK(model.rows() == Rows::exact);
+    CHECK(model.config().d_model == 4);
+    CHECK(model.config().n_head == 2);
+    CHECK(model.config().n_layer == 1);
+    CHECK(model.config().n_ctx == 5);
+    CHECK_FALSE(model.has_hidden_states(0));
+    CHECK(grid_of(model.embed({3, 7}).token) == Grid{{0, 1, 2, 3}, {4, 5, 6, 7}});
+    CHECK(grid_of(model.embed(model.own_tokens()).token) == Grid{{4, 5, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}});
+    CHECK(grid_of(model.embed({3, 7}).position) == Grid{{50, 51, 52, 53}, {54, 55, 56, 57}});
+    CHECK(model.attention(0).c_attn(1, 0) == 312);
+    CHECK(model.attention(0).ln_1.epsilon == 0.25);
+}
+
+TEST_CASE("excerpt: all of the embedding", "[load]") {
+    auto content = tiny_excerpt();
+    content.tensors.erase("wte.rows");
+    content.tensors.erase("wte.row_ids");
+    content.tensors["wte.weight"] = counting({8, 4}, 0);
+    Opened const opened(content);
+    CHECK(opened.model.config().vocab_size == 8);
+    CHECK(grid_of(opened.model.embed({6}).token) == Grid{{24, 25, 26, 27}});
+    CHECK_THROWS_AS(opened.model.embed({8}), UsageError);
+}
+
+TEST_CASE("excerpt: the input of a deeper block, for its own text", "[load]") {
+    auto content = tiny_excerpt(true);
+    content.metadata["residual"] = "rescaled";
+    content.metadata["n_layer"] = "12";
+    Opened const opened(content);
+    auto const& model = opened.model;
+    CHECK(model.layers() == std::vector<std::size_t>{1});
+    CHECK(model.config().n_layer == 12);
+    CHECK(model.rows() == Rows::rescaled);
+    CHECK(model.has_hidden_states(1));
+    CHECK(grid_of(model.hidden_states(1)) == Grid{{70, 71, 72, 73}, {74, 75, 76, 77}, {78, 79, 80, 81}});
+    CHECK_NOTHROW(model.check_tokens({7, 3, 7}));
+    content.metadata["n_layer"] = std::string("1");
+    check_message(open_message(content), {"tiny.safetensors", "n_layer 1", "found 1"});
+}
+
+TEST_CASE("excerpt: says what it holds when it is asked for more", "[load]") {
+    Opened const rows(tiny_excerpt());
+    Opened const hidden(tiny_excerpt(true));
+    CHECK_THROWS_AS(rows.model.embed({4}), UsageError);
+    CHECK_THROWS_AS(rows.model.attention(1), UsageError);
+    CHECK_THROWS_AS(rows.model.mlp(0), UsageError);
+    CHECK_THROWS_AS(rows.model.embed(std::vector<int>(6, 7)), UsageError);
+    CHECK_THROWS_AS(rows.model.hidden_states(0), UsageError);
+    CHECK_THROWS_AS(hidden.model.check_tokens({7, 3}), UsageError);
+    CHECK_THROWS_AS(hidden.model.embed({7, 3, 7}), UsageError);
+    check_message(message_of([&] { rows.model.embed({4}); }),
+                  {"tiny.safetensors", "token 4", "seven 3 seven", "7, 3, 7"});
+    check_message(message_of([&] { rows.model.attention(1); }), {"tiny.safetensors", "layer 1", "holds 0"});
+    check_message(message_of([&] { rows.model.mlp(0); }), {"tiny.safetensors", "MLP", "layer 0"});
+    check_message(message_of([&] { rows.model.hidden_states(0); }), {"tiny.safetensors", "layer 0"});
+    check_message(message_of([&] {
+                      hidden.model.check_tokens({7, 3});
+                  }),
+                  {"tiny.safetensors", "seven 3 seven"});
+    check_message(message_of([&] { hidden.model.attention(0); }), {"layer 0", "holds 1"});
+}
+
+TEST_CASE("excerpt: metadata that is missing or wrong is an Error", "[load]") {
+    struct Case {
+        std::string key, value;
+        std::vector<std::string> words;
+    };
+    auto const [key, value, words] = GENERATE(values<Case>({
+        {"n_head", "3", {"n_head 3"}},
+        {"n_head", "0", {"above 0"}},
+        {"n_head", "2.0", {"2.0"}},
+        {"n_head", "-2", {"-2"}},
+        {"n_layer", "many", {"many"}},
+        {"n_layer", "0", {"above 0"}},
+        {"layer_norm_epsilon", "small", {"small"}},
+        {"layer_norm_epsilon", "nan", {"nan"}},
+        {"layer_norm_epsilon", "-1", {"-1"}},
+        {"residual", "roughly", {"exact, shifted or rescaled", "roughly"}},
+        {"model", "a\nb", {"one line"}},
+        {"token_ids", "7", {"list"}},
+        {"token_ids", "[]", {"list"}},
+        {"token_ids", "[1.5]", {"list"}},
+        {"token_ids", "[-1]", {"list"}},
+        {"token_ids", "[4294967303]", {"list"}},
+        {"token_ids", "[7, 3", {"JSON"}},
+        {"token_ids", "[7, 50257]", {"50257"}},
+        {"token_ids", "[7, 4]", {"token 4"}},
+        {"token_ids", "[7, 7, 7, 7, 7, 7]", {"6 tokens", "at most 5"}},
+    }));
+    auto content = tiny_excerpt();
+    content.metadata[key] = value;
+    INFO(key << " = " << value);
+    auto const message = open_message(content);
+    check_message(message, {"tiny.safetensors"});
+    check_message(message, words);
+    CHECK_THROWS_AS(Opened(content), Error);
+
+    if (key == "n_layer") return;  // the one that may be left out
+    content.metadata.erase(key);
+    check_message(open_message(content), {"tiny.safetensors", key, "excerpt"});
+}
+
+TEST_CASE("excerpt: tensors that are missing or misshapen are an Error", "[load]") {
+    struct Case {
+        std::string name;
+        TestTensor tensor;
+        std::vector<std::string> words;
+    };
+    std::vector<Case> const cases{
+        {"wte.row_ids",
+         {"I64", {2}, bytes_of(std::vector<std::int64_t>{7, 7})},
+         {"wte.row_ids", "7", "twice"}},
+        {"wte.row_ids",
+         {"I64", {3}, bytes_of(std::vector<std::int64_t>{7, 3, 4})},
+         {"wte.rows", "[3, 4]", "[2, 4]"}},
+        {"wte.row_ids", {"I32", {2}, std::string(8, '\0')}, {"wte.row_ids", "I64", "I32"}},
+        {"wte.rows", counting({2, 3}, 0), {"wte.rows", "[2, 4]", "[2, 3]"}},
+        {"wpe.weight", counting({20}, 0), {"wpe.weight", "[20]"}},
+        {"wpe.weight", f32({}, {0}), {"wpe.weight"}},
+        {"h.0.ln_1.weight", counting({5}, 0), {"n_head"}},
+        {"h.0.attn.c_attn.weight", counting({4, 11}, 0), {"h.0.attn.c_attn.weight", "[4, 12]", "[4, 11]"}},
+    };
+    for (auto const& [name, tensor, words] : cases) {
+        auto content = tiny_excerpt();
+        content.tensors[name] = tensor;
+        check_message(message_of([&] { Opened(content).model.attention(0); }), words);
+        content.tensors.erase(name);
+        check_message(message_of([&] { Opened(content).model.attention(0); }),
+                      {"tiny.safetensors", name.substr(0, 3)});
+    }
+    auto hidden = tiny_excerpt(true);
+    hidden.tensors["hidden_states.1"] = counting({2, 4}, 0);
+    check_message(open_message(hidden), {"hidden_states.1", "[3, 4]", "[2, 4]"});
+}
+
+TEST_CASE("excerpt: names may have `transformer.` before them", "[load]") {
+    TestFile content;
+    content.metadata = tiny_excerpt().metadata;
+    for (auto const& [name, tensor] : tiny_excerpt().tensors)
+        content.tensors[std::string("transformer.").append(name)] = tensor;
+    Opened const opened(content);
+    CHECK(grid_of(opened.model.embed({7}).token) == Grid{{4, 5, 6, 7}});
+    CHECK(opened.model.attention(0).c_proj_bias(0) == 600);
+}
+
+TEST_CASE("excerpt: a checkpoint's weights given as an excerpt", "[load]") {
+    check_message(
+        message_of([] { Excerpt const model(ONEHEAD_SOURCE_DIR "/data/gpt2-mini/model.safetensors"); }),
+        {"model.safetensors", "excerpt", "folder"});
+}

@@ -1,0 +1,147 @@
+// The tokenizer against ids that others computed (tests/reference/tokenizer) and against GPT-2's vocabulary.
+#include "load/tokenizer.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "error.hpp"
+#include "load/byte_symbols.hpp"
+#include "load/vocabulary.hpp"
+#include "trace/utf8.hpp"
+
+namespace fs = std::filesystem;
+using Catch::Matchers::Contains;
+using onehead::Tokenizer;
+
+namespace {
+
+using Ids = std::vector<int>;
+
+fs::path const model = ONEHEAD_SOURCE_DIR "/data/gpt2-mini";
+
+Tokenizer const& gpt2() {
+    static Tokenizer const tokenizer(model);
+    return tokenizer;
+}
+
+std::string read(fs::path const& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("texts of the field notes have their known ids") {
+    CHECK(gpt2().encode("The cat sat on the mat") == Ids{464, 3797, 3332, 319, 262, 2603});
+    CHECK(gpt2().encode("The dog sat on the rug") == Ids{464, 3290, 3332, 319, 262, 14477});
+    CHECK(gpt2().encode("Banana") == Ids{30457, 2271});
+    CHECK(gpt2().encode(" Banana") == Ids{40058});
+    CHECK(gpt2().encode("Hello world") == Ids{15496, 995});
+    CHECK(gpt2().encode(" Hello") == Ids{18435});
+    CHECK(gpt2().encode("Hello ") == Ids{15496, 220});
+    CHECK(gpt2().encode("The unhappiness sat") == Ids{464, 14274, 42661, 3332});
+    CHECK(gpt2().encode("\U0001F600") == Ids{47249, 222});
+    CHECK(gpt2().encode("He said \"a,b\"\nNA") == Ids{1544, 531, 366, 64, 11, 65, 1, 198, 4535});
+    CHECK(gpt2().encode("<|endoftext|>") == Ids{27, 91, 437, 1659, 5239, 91, 29});
+    CHECK(gpt2().encode("").empty());
+}
+
+TEST_CASE("hard texts have the ids that other tokenizers give them, and come back") {
+    auto const fixtures =
+        nlohmann::json::parse(read(ONEHEAD_SOURCE_DIR "/tests/reference/tokenizer/fixtures.json"));
+    std::size_t compared = 0;
+    for (auto const& group : fixtures) {
+        for (auto const& fixture : group) {
+            auto const text = fixture.at("text").get<std::string>();
+            CAPTURE(text);
+            CHECK(gpt2().encode(text) == fixture.at("ids").get<Ids>());
+            CHECK(gpt2().decode(gpt2().encode(text)) == text);
+            ++compared;
+        }
+    }
+    CHECK(compared == 505);
+}
+
+TEST_CASE("the ids that follow from the merges are those of vocab.json, all 50257") {
+    auto const vocabulary = nlohmann::json::parse(read(model / "vocab.json"));
+    REQUIRE(gpt2().size() == 50257);
+    REQUIRE(vocabulary.size() == 50257);
+    int equal = 0;
+    for (auto const& [characters, id] : vocabulary.items()) {
+        equal += gpt2().bytes(id.get<int>()) == onehead::bytes_of(characters) ? 1 : 0;
+    }
+    CHECK(equal == 50257);
+    CHECK(gpt2().bytes(50256) == "<|endoftext|>");
+}
+
+TEST_CASE("reading vocab.json in full gives the same ids as the rule") {
+    onehead::Merges const merges(model / "merges.txt");
+    CHECK_NOTHROW(merges.check());
+    onehead::Vocabulary const vocabulary = onehead::read_vocabulary(model / "vocab.json", merges);
+    REQUIRE(vocabulary.ids.size() == 50256);
+    for (int symbol = 0; symbol < 50256; ++symbol) {
+        if (vocabulary.ids[static_cast<std::size_t>(symbol)] != symbol) FAIL("symbol " << symbol);
+    }
+}
+
+TEST_CASE("the tokens of GPT-2 hold what makes labels hard") {
+    auto const count = [](auto const& holds) {
+        int n = 0;
+        for (int id = 0; id < 50256; ++id) n += holds(gpt2().bytes(id)) ? 1 : 0;
+        return n;
+    };
+    auto const holding = [&](char c) {
+        return count([c](std::string const& b) { return b.find(c) != std::string::npos; });
+    };
+    CHECK(count([](std::string const& b) { return onehead::find_invalid_utf8(b) != std::string::npos; }) ==
+          344);
+    CHECK(count([](std::string const& b) {
+              return std::string_view("=+-@").find(b[0]) != std::string::npos;
+          }) == 86);
+    CHECK(holding(',') == 73);
+    CHECK(holding('"') == 131);
+    CHECK(holding('\n') == 3);
+    CHECK(holding('\r') == 1);
+}
+
+TEST_CASE("an id outside the vocabulary is refused with the range") {
+    CHECK_THROWS_AS(gpt2().bytes(-1), onehead::UsageError);
+    CHECK_THROWS_WITH(gpt2().bytes(50257), Contains("50257") && Contains("0 to 50256"));
+    CHECK_THROWS_AS(gpt2().decode({464, 60000}), onehead::UsageError);
+}
+
+TEST_CASE("text that is not UTF-8 is refused, with the place") {
+    auto const [text, offset] = GENERATE(table<std::string, std::string>({
+        {"ab\xFF", "byte 2"},              // never in UTF-8
+        {"\x80", "byte 0"},                // a continuation without a beginning
+        {"a\xC3", "byte 1"},               // cut short
+        {"a\xE2\x82", "byte 1"},           //
+        {"a\xF0\x9F\x98", "byte 1"},       //
+        {"\xC3\xA9\xC0\xAF", "byte 2"},    // overlong
+        {"\xE0\x80\xAF", "byte 0"},        //
+        {"\xF0\x80\x80\xAF", "byte 0"},    //
+        {"x\xED\xA0\x80", "byte 1"},       // a surrogate
+        {"xy\xF4\x90\x80\x80", "byte 2"},  // above U+10FFFF
+        {"\xC3(", "byte 0"},               // interrupted
+    }));
+    CAPTURE(offset);
+    CHECK_THROWS_AS(gpt2().encode(text), onehead::UsageError);
+    CHECK_THROWS_WITH(gpt2().encode(text), Contains(offset + ":"));
+}
+
+// With a merge that looks at all pairs again these would take minutes.
+TEST_CASE("long texts without a space are encoded in nearly linear time") {
+    auto const runs_of = [](int id, std::size_t n) { return Ids(n, id); };
+    CHECK(gpt2().encode(std::string(400'000, 'a')) == runs_of(24794, 100'000));
+    CHECK(gpt2().encode(std::string(400'000, '!')) == runs_of(34635, 50'000));
+    CHECK(gpt2().encode(std::string(400'000, ' ')) == runs_of(220, 400'000));
+    std::string letters(400'000, ' ');
+    std::generate(letters.begin(), letters.end(), [state = 1U]() mutable {
+        state = state * 1664525U + 1013904223U;
+        return static_cast<char>('a' + (state >> 24U) % 26);
+    });
+    CHECK(gpt2().decode(gpt2().encode(letters)) == letters);
+}

@@ -1,0 +1,116 @@
+// The arithmetic under the head: products, the exponential, LayerNorm, threads.
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <xtensor/xview.hpp>
+
+#include "math/exp.hpp"
+#include "math/kernel.hpp"
+#include "math/layer_norm.hpp"
+#include "math/parallel.hpp"
+#include "math/tensor.hpp"
+#include "support/matrices.hpp"
+
+namespace onehead::test {
+
+TEST_CASE("a row times a matrix takes the matrix as [in, out]") {
+    CHECK((matmul(Matrix{{1, 0}}, Matrix{{1, 2}, {3, 4}}) == Matrix{{1, 2}}));
+    CHECK((matmul(Matrix{{1, 2}}, Matrix{{1, 2}, {3, 4}}, Vector{10, 20}) == Matrix{{17, 30}}));
+    CHECK_THROWS(matmul(Matrix{{1, 2, 3}}, Matrix{{1, 2}, {3, 4}}));
+}
+
+TEST_CASE("sums run in double and are rounded once") {
+    // In float32, 1e8 + 1 is 1e8: a float sum would give 0.
+    CHECK((matmul(Matrix{{1e8F, 1, -1e8F}}, Matrix{{1}, {1}, {1}}) == Matrix{{1}}));
+    // In index order: the 1 is lost in 1e17 before -1e17 comes, as it is in a double sum from the left.
+    CHECK((matmul(Matrix{{1, 1e17F, -1e17F}}, Matrix{{1}, {1}, {1}}) == Matrix{{0}}));
+}
+
+TEST_CASE("every kernel gives the bits of the plain loops, for every shape and thread count") {
+    std::size_t const threads = thread_count();
+    Kernel const* const best = &kernels().front();
+    for (Kernel const& kernel : kernels()) {
+        if (!kernel.runs_here()) {
+            fmt::print("kernel {} does not run on this processor\n", kernel.name);
+            continue;
+        }
+        use_kernel(kernel);
+        for (auto const& [n, inner, m] : {std::array<std::size_t, 3>{1, 1, 1},
+                                          {6, 64, 32},
+                                          {7, 65, 33},
+                                          {5, 192, 576},
+                                          {13, 768, 100},
+                                          {40, 300, 64}}) {
+            Matrix const a = random_matrix(n, inner, 1);
+            Matrix const b = random_matrix(inner, m, 2);
+            Vector const bias = xt::view(random_matrix(1, m, 3), 0, xt::all());
+            std::vector<std::size_t> depths;
+            for (std::size_t i = 0; i < n; ++i) depths.push_back(std::min(i + 1, inner));
+            for (std::size_t const count : {1U, 2U, 3U}) {
+                set_thread_count(count);
+                CAPTURE(kernel.name, n, inner, m, count);
+                CHECK(bits(multiply({a, b})) == bits(multiply_plainly({a, b})));
+                std::span<float const> const biases{bias.data(), bias.size()};
+                CHECK(bits(multiply({a, b, biases})) == bits(multiply_plainly({a, b, biases})));
+                CHECK(bits(multiply({a, b, {}, depths})) == bits(multiply_plainly({a, b, {}, depths})));
+            }
+        }
+    }
+    set_thread_count(threads);
+    use_kernel(*best);
+}
+
+TEST_CASE("a row of a product does not depend on how many rows there are") {
+    Matrix const a = random_matrix(37, 192, 4);
+    Matrix const b = random_matrix(192, 64, 5);
+    Matrix const whole = matmul(a, b);
+    for (std::size_t n = 1; n < 37; ++n)
+        CHECK(bits(matmul(first_rows(a, n), b)) == bits(first_rows(whole, n)));
+}
+
+TEST_CASE("nothing beyond a row's depth is read") {
+    float const nan = std::nanf("");
+    Matrix const product = matmul_to_depth(Matrix{{1, 0, 0}, {.5F, .5F, 0}}, Matrix{{2}, {4}, {nan}},
+                                           std::array<std::size_t, 2>{1, 2});
+    CHECK((product == Matrix{{2}, {3}}));
+}
+
+TEST_CASE("the exponential agrees with the library's") {
+    double worst = 0;
+    for (double x = -708; x < 709; x += 0.0137)
+        worst = std::max(worst, std::fabs(exponential(x) / std::exp(x) - 1));
+    CHECK(worst < 4e-16);  // two units in the last place
+    CHECK(exponential(0) == 1);
+    CHECK(exponential(8) == Approx(2980.957987041728).epsilon(1e-15));
+    CHECK(exponential(-1e4) == 0);
+    CHECK(exponential(-INFINITY) == 0);
+    CHECK(exponential(710) == INFINITY);
+    CHECK(std::isnan(exponential(NAN)));
+}
+
+TEST_CASE("LayerNorm takes the biased variance and puts epsilon under the root") {
+    Vector const ones{1, 1, 1, 1};
+    Vector const zeros{0, 0, 0, 0};
+    Matrix const normal = layer_norm(Matrix{{1, 0, 0, 0}, {3, 3, 3, 3}}, ones, zeros, 1e-5);
+    CHECK(normal(0, 0) == Approx(1.7320046).epsilon(1e-7));
+    for (std::size_t d = 1; d < 4; ++d) CHECK(normal(0, d) == Approx(-0.5773349).epsilon(1e-6));
+    for (std::size_t d = 0; d < 4; ++d) CHECK(normal(1, d) == 0);
+    CHECK((layer_norm(Matrix{{3, 3, 3, 3}}, ones, Vector{1, 2, 3, 4}, 1e-5) == Matrix{{1, 2, 3, 4}}));
+}
+
+TEST_CASE("ranges cover everything once, and an Error in a thread comes back to the caller") {
+    set_thread_count(3);
+    std::vector<int> seen(10);
+    for_ranges(10, 1, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) ++seen[i];
+    });
+    CHECK(seen == std::vector<int>(10, 1));
+    CHECK_THROWS_AS(for_ranges(10, 1,
+                               [](std::size_t, std::size_t last) {
+                                   if (last == 10) throw std::bad_alloc{};
+                               }),
+                    std::bad_alloc);
+    set_thread_count(2);
+}
+
+}  // namespace onehead::test
