@@ -5,82 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <xtensor/xview.hpp>
 
 #include "error.hpp"
-#include "head/head.hpp"
+#include "head/changes.hpp"
 
 namespace onehead {
 namespace {
-
-// Step functions that a head could have instead of its own.
-
-Matrix leave_raw(Matrix const& residual, LayerNorm const& /*ln*/) {
-    return residual;
-}
-
-Matrix normalize_unbiased(Matrix const& residual, LayerNorm const& ln) {
-    // sqrt(variance * n / (n - 1) + epsilon), with the factor taken out of the root and into the gain.
-    auto const n = static_cast<double>(column_count(residual));
-    double const factor = (n - 1) / n;
-    LayerNorm unbiased = ln;
-    unbiased.epsilon *= factor;
-    for (float& gain : unbiased.gain) gain = static_cast<float>(gain * std::sqrt(factor));
-    return normalize(residual, unbiased);
-}
-
-Matrix mask_nothing(Matrix const& scaled, Visible const& /*visible*/) {
-    return scaled;
-}
-
-// Writes a finite number over everything later than the query.
-template <int value>
-Matrix mask_with(Matrix const& scaled, Visible const& /*visible*/) {
-    Matrix masked = scaled;
-    for (std::size_t i = 0; i < row_count(masked); ++i)
-        for (float& later : row(masked, i).subspan(i + 1)) later = value;
-    return masked;
-}
-
-Matrix softmax_then_mask(Matrix const& scores, Visible const& visible) {
-    Matrix pattern = softmax(scores, everything(row_count(scores)));
-    for (std::size_t i = 0; i < row_count(pattern); ++i)
-        for (float& later : row(pattern, i).subspan(visible[i])) later = 0;
-    return pattern;
-}
-
-// Data that a head could have instead of its own.
-
-void see_everything(Case& c) {
-    c.visible = everything(c.visible.size());
-}
-
-void drop_biases(Case& c) {
-    c.w.b_q.fill(0);
-    c.w.b_k.fill(0);
-    c.w.b_v.fill(0);
-}
-
-// c_attn's columns taken as [head, 3, d_head] instead of [3, head, d_head].
-void cut_as_head_major(Case& c) {
-    std::size_t const d_head = column_count(c.w.w_q);
-    auto const columns = [&](std::size_t third) {
-        std::size_t const first = (3 * c.head + third) * d_head;
-        return xt::range(first, first + d_head);
-    };
-    c.w.w_q = xt::view(c.block.c_attn, xt::all(), columns(0));
-    c.w.w_k = xt::view(c.block.c_attn, xt::all(), columns(1));
-    c.w.w_v = xt::view(c.block.c_attn, xt::all(), columns(2));
-    c.w.b_q = xt::view(c.block.c_attn_bias, columns(0));
-    c.w.b_k = xt::view(c.block.c_attn_bias, columns(1));
-    c.w.b_v = xt::view(c.block.c_attn_bias, columns(2));
-}
-
-void transpose_output(Case& c) {
-    Matrix const turned = transpose(c.block.c_proj);
-    std::size_t const d_head = column_count(c.w.w_q);
-    c.w.w_o = xt::view(turned, xt::range(c.head * d_head, (c.head + 1) * d_head), xt::all());
-}
 
 constexpr auto later_rows_count =
     "exp(masked_scores - largest of the row) / their sum over the whole row, later keys too";
@@ -113,13 +43,13 @@ std::vector<Experiment> make_experiments() {
         {"masked-by-zero",
          "writes 0 over masked scores instead of -inf",
          "Why -inf, and not 0?",
-         [](Case& c) { see_everything(c), c.mask = mask_with<0>; },
+         [](Case& c) { see_everything(c), c.mask = mask_with_zero; },
          {{terms::masked_scores, "scaled_scores where key_pos <= query_pos, 0 elsewhere"},
           {terms::softmax, later_rows_count}}},
         {"masked-by-10000",
          "writes -10000 over masked scores instead of -inf",
          "Is a very large negative number as good as -inf?",
-         [](Case& c) { see_everything(c), c.mask = mask_with<-10000>; },
+         [](Case& c) { see_everything(c), c.mask = mask_with_10000; },
          {{terms::masked_scores, "scaled_scores where key_pos <= query_pos, -10000 elsewhere"},
           {terms::softmax, later_rows_count}}},
         {"no-bias",

@@ -5,7 +5,6 @@
 
 #include "error.hpp"
 #include "head/experiments.hpp"
-#include "head/gpt2.hpp"
 #include "head/head.hpp"
 #include "load/weights_hash.hpp"
 
@@ -26,12 +25,6 @@ std::string why_left_out(Rows rows) {
         rows == Rows::shifted ? "a constant added to" : "a factor on");
 }
 
-Matrix sum(Embedding const& embedding) {
-    Matrix rows = embedding.token;  // [pos, d_model]
-    for (std::size_t at = 0; at < rows.size(); ++at) rows.data()[at] += embedding.position.data()[at];
-    return rows;
-}
-
 Case make_case(Model const& model, std::vector<int> const& ids, Request const& request) {
     bool const exact = model.rows() == Rows::exact;
     if (request.layer > 0 || model.has_hidden_states(0)) {
@@ -41,7 +34,7 @@ Case make_case(Model const& model, std::vector<int> const& ids, Request const& r
         return c;
     }
     Embedding embedding = model.embed(ids);
-    Case c = make_case(sum(embedding), model.attention(0), request.head);
+    Case c = make_case(first_rows(embedding), model.attention(0), request.head);
     c.residual_is_exact = exact;
     if (!exact) return c;
     c.token_embedding = std::move(embedding.token);
@@ -73,30 +66,6 @@ void note_experiment(Trace& trace, Experiment const& experiment) {
 }
 
 }  // namespace
-
-Matrix first_rows(Model const& model, std::vector<int> const& ids) {
-    return sum(model.embed(ids));
-}
-
-Matrix arriving_rows(Model const& model, std::vector<int> const& ids, std::size_t layer,
-                     std::function<void(std::size_t)> const& progress) {
-    if (model.has_hidden_states(layer)) return model.hidden_states(layer);
-    return residual_before(layer, first_rows(model, ids), blocks_of(model, progress));
-}
-
-Tokens describe_tokens(Model const& model, std::vector<int> const& ids) {
-    Tokens tokens;
-    for (int const id : ids) tokens.push_back({id, model.tokenizer().bytes(id)});
-    return tokens;
-}
-
-Blocks blocks_of(Model const& model, std::function<void(std::size_t)> const& progress) {
-    auto const attention = [&model, progress](std::size_t layer) {
-        if (progress) progress(layer);
-        return model.attention(layer);
-    };
-    return {attention, [&model](std::size_t layer) { return model.mlp(layer); }};
-}
 
 std::vector<int> tokens_of(Model const& model, Request const& request) {
     std::vector<int> ids;

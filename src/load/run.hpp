@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "head/case.hpp"
-#include "head/gpt2.hpp"
+#include "load/arriving.hpp"
 #include "load/model.hpp"
 #include "trace/trace.hpp"
 
@@ -38,15 +38,6 @@ struct Run {
 
 // The tokens that a request means. Throws a UsageError for an empty text and one that the model cannot take.
 std::vector<int> tokens_of(Model const& model, Request const& request);
-
-// The rows [pos, d_model] that arrive at layer 0 and at any layer, and the blocks of a model, read when asked
-// for.
-Matrix first_rows(Model const& model, std::vector<int> const& ids);
-Matrix arriving_rows(Model const& model, std::vector<int> const& ids, std::size_t layer,
-                     std::function<void(std::size_t)> const& progress = {});
-Blocks blocks_of(Model const& model, std::function<void(std::size_t)> const& progress = {});
-
-Tokens describe_tokens(Model const& model, std::vector<int> const& ids);
 
 // Reads what the run touches, and computes the rows that arrive at the head. Throws a UsageError that names
 // what is out of range.

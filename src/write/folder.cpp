@@ -6,10 +6,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <regex>
+#include <set>
 #include <system_error>
 
 #include "error.hpp"
+#include "trace/terms.hpp"
 #include "write/file.hpp"
 
 namespace onehead {
@@ -41,9 +42,17 @@ private:
     fs::path path_;
 };
 
+// Every name that a trace's files can have.
+std::set<std::string> names_of_a_trace() {
+    std::set<std::string> names{"tokens.csv", "trace.txt", "trace.json"};
+    for (Term const& term : terms::all)
+        for (char const* const ending : {".csv", ".npy"}) names.insert(file_stem(term) + ending);
+    return names;
+}
+
 bool is_ours(std::string const& name) {
-    static std::regex const ours{R"(\d\d_[a-z_]+\.(csv|npy)|tokens\.csv|tidy\.csv|trace\.(txt|json|html))"};
-    return std::regex_match(name, ours);
+    static auto const ours = names_of_a_trace();
+    return ours.contains(name);
 }
 
 fs::path without_trailing_slash(fs::path const& folder) {

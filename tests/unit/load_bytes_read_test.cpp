@@ -4,6 +4,7 @@
 
 #include "load/checkpoint.hpp"
 #include "load/file.hpp"
+#include "load/run.hpp"
 #include "support/safetensors_writer.hpp"
 #include "support/temp_folder.hpp"
 
@@ -61,4 +62,24 @@ TEST_CASE("checkpoint: a run reads its own part of the file and no more", "[load
     auto const values = 2 * d_model + d_model * 3 * d_model + 3 * d_model + d_model * d_model + d_model +
                         2 * tokens * d_model;
     CHECK(File::bytes_read() - before - opened == 4 * values);
+}
+
+TEST_CASE("checkpoint: a head of the last layer reads the blocks below it once, and nothing twice",
+          "[load]") {
+    TempFolder const folder;
+    write_gpt2_small_of_zeros(folder.path());
+    for (auto const* const name : {"vocab.json", "merges.txt"})
+        std::filesystem::create_symlink(std::filesystem::path(ONEHEAD_SOURCE_DIR) / "data/gpt2-mini" / name,
+                                        folder.path() / name);
+    Checkpoint const model(folder.path());
+    model.tokenizer();
+    auto const before = File::bytes_read();
+    Trace const t = trace(
+        model,
+        {.token_ids = std::vector<int>{464, 3797, 3332, 319, 262, 2603, 464, 464}, .layer = 11, .head = 3});
+    std::uint64_t const d = 768;
+    std::uint64_t const attention = 2 * d + d * 3 * d + 3 * d + d * d + d;
+    std::uint64_t const mlp = 2 * d + d * 4 * d + 4 * d + 4 * d * d + d;
+    CHECK(File::bytes_read() - before == 4 * (12 * attention + 11 * mlp + 2 * 8 * d));
+    CHECK(t[terms::softmax](3, 0) == 0.25F);  // zeros all the way: every score is the same
 }

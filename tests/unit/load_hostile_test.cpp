@@ -58,6 +58,13 @@ long peak_memory() {
     return kilobytes;
 }
 
+// Under the sanitizer its own memory and time would be measured.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool measures = false;
+#else
+constexpr bool measures = true;
+#endif
+
 }  // namespace
 
 TEST_CASE("safetensors: a hostile header costs little memory and time", "[load]") {
@@ -72,6 +79,7 @@ TEST_CASE("safetensors: a hostile header costs little memory and time", "[load]"
         double const seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
         check_message(message, {"nasty.safetensors"});
         CHECK(message.size() < 600);
+        if (!measures) continue;
         CHECK(peak_memory() - before < 64L * 1024);
         CHECK(seconds < 1);
     }

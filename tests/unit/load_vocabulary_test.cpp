@@ -157,9 +157,9 @@ TEST_CASE("errors are one line and say what to do") {
 TEST_CASE("a folder without the files is refused by name") {
     Folder const folder(small_merges, small_vocabulary());
     fs::remove(folder.path / "vocab.json");
-    CHECK_THROWS_WITH(Tokenizer(folder.path), Contains("vocab.json") && Contains("no file"));
+    CHECK_THROWS_WITH(Tokenizer(folder.path), Contains("vocab.json") && Contains("No such file"));
     fs::remove(folder.path / "merges.txt");
-    CHECK_THROWS_WITH(Tokenizer(folder.path), Contains("merges.txt") && Contains("no file"));
+    CHECK_THROWS_WITH(Tokenizer(folder.path), Contains("merges.txt") && Contains("No such file"));
     fs::create_directory(folder.path / "merges.txt");
     CHECK_THROWS_AS(Tokenizer(folder.path), onehead::Error);
 }

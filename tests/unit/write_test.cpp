@@ -1,0 +1,107 @@
+// Pages and files: numbers, tables, CSV, and a folder that is whole or not there.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "error.hpp"
+#include "support/temp_folder.hpp"
+#include "write/csv.hpp"
+#include "write/folder.hpp"
+#include "write/npy.hpp"
+#include "write/numbers.hpp"
+#include "write/prose.hpp"
+#include "write/table.hpp"
+
+namespace onehead::test {
+namespace {
+
+std::string read(std::filesystem::path const& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+OutputFile file(std::string const& name, std::string const& bytes) {
+    return {name, [bytes] { return bytes; }};
+}
+
+}  // namespace
+
+TEST_CASE("rounded numbers never look exact when they are not") {
+    CHECK(short_weight(0) == "0");
+    CHECK(short_weight(1) == "1");
+    CHECK(short_weight(1e-9) == ".000");
+    CHECK(short_weight(0.9999) == "1.000");
+    CHECK(short_weight(0.3994) == ".399");
+    CHECK(short_score(-0.001) == "0.00");
+    CHECK(short_score(-std::numeric_limits<double>::infinity()) == "-inf");
+    CHECK(short_score(312345.6) == "3.12e+05");
+    CHECK(short_list(std::vector<float>{1, -0.0001F, 3}, 2) == "   1.000   0.000  ... 1 more");
+}
+
+TEST_CASE("cells are padded as a terminal shows them") {
+    Table table{{Align::left, Align::right}};
+    table.add({"a", "1"});
+    table.add({"\u5b57", "100"});  // a wide character: two columns
+    CHECK(table.text("") == "a     1\n\u5b57  100\n");
+}
+
+TEST_CASE("a line is not broken inside a token's label") {
+    std::string const words(95, 'x');
+    CHECK(paragraph(words + " ' cat' y") == words + "\n' cat' y\n");
+}
+
+TEST_CASE("CSV: labels are quoted, numbers are the shortest that read back, positions head the columns") {
+    Tokens const tokens{{1, "a,b"}, {2, "\""}};
+    Step const scores{terms::masked_scores, "",
+                      Matrix{{0.1F, -std::numeric_limits<float>::infinity()}, {1e-7F, 3}}};
+    CHECK(step_csv(scores, tokens) ==
+          "pos,token_id,token,\"key0 'a,b'\",\"key1 '\"\"'\"\n"
+          "0,1,\"'a,b'\",0.1,-inf\n"
+          "1,2,\"'\"\"'\",1e-07,3\n");
+    Step const bias{terms::projection_bias, "", Matrix{{1, 2}}};
+    CHECK(step_csv(bias, tokens) == "pos,token_id,token,d0,d1\n,,,1,2\n");
+    CHECK(tokens_csv(tokens) == "pos,token_id,token,bytes\n0,1,\"'a,b'\",612c62\n1,2,\"'\"\"'\",22\n");
+}
+
+TEST_CASE("npy: the data begins at a multiple of 64") {
+    std::string const bytes = npy(Matrix{{1, 2}, {3, 4}});
+    CHECK(bytes.substr(1, 5) == "NUMPY");
+    CHECK(bytes.find("'shape': (2, 2)") != std::string::npos);
+    CHECK((bytes.size() - 4 * sizeof(float)) % 64 == 0);
+}
+
+TEST_CASE("a folder appears whole, and what it replaces stays until then") {
+    TempFolder const temp;
+    auto const folder = temp.path() / "deep" / "trace";
+    write_folder(folder, {file("trace.json", "1"), file("trace.txt", "one")});
+    CHECK(read(folder / "trace.txt") == "one");
+
+    // A file that cannot be made whole: the earlier trace stays as it was, and nothing else.
+    auto const fails = []() -> std::string { throw Error("no"); };
+    CHECK_THROWS_AS(write_folder(folder, {file("trace.json", "2"), {"trace.txt", fails}}), Error);
+    CHECK(read(folder / "trace.json") == "1");
+    CHECK(std::distance(std::filesystem::directory_iterator{temp.path() / "deep"}, {}) == 1);
+
+    write_folder(folder, {file("trace.json", "3")});
+    CHECK(read(folder / "trace.json") == "3");
+    CHECK_FALSE(std::filesystem::exists(folder / "trace.txt"));
+}
+
+TEST_CASE("what is not a trace is never replaced") {
+    TempFolder const temp;
+    auto const foreign = temp.path() / "notes";
+    std::filesystem::create_directories(foreign);
+    CHECK_NOTHROW(expect_replaceable(foreign));  // empty
+    std::ofstream(foreign / "trace.txt") << "mine";
+    CHECK_THROWS_AS(expect_replaceable(foreign), Error);  // no trace.json
+    std::ofstream(foreign / "trace.json") << "{}";
+    std::ofstream(foreign / "diary.txt") << "mine";
+    CHECK_THROWS_WITH(expect_replaceable(foreign), Catch::Contains("diary.txt"));
+    std::filesystem::create_directory_symlink(foreign, temp.path() / "link");
+    CHECK_THROWS_AS(expect_replaceable(temp.path() / "link"), Error);
+    CHECK_THROWS_AS(write_folder(foreign / "diary.txt", {}), Error);
+    CHECK(read(foreign / "diary.txt") == "mine");
+}
+
+}  // namespace onehead::test
