@@ -43,7 +43,7 @@ constexpr auto legend =
     "Means over rows 1 and later. self, previous, first: weight on the row itself, the one before, row 0. "
     "induction: on what followed earlier occurrences of the token; duplicate: on the earlier occurrences "
     "(both over the rows that have some). rows_read: e to the entropy. spread: standard deviation of the raw "
-    "scores. strongest: the pair of different rows with the largest weight.";
+    "scores. strongest: the pair of different rows with the largest weight, row 0 left out.";
 
 std::vector<HeadSurvey> survey(Model const& model, std::vector<int> const& ids) {
     if (model.own_tokens().empty())

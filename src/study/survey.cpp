@@ -35,8 +35,8 @@ void add_weight_on_repeats(Mean& mean, Matrix const& pattern, std::vector<int> c
 }
 
 void find_strongest_pair(HeadSurvey& survey, Matrix const& pattern) {
-    for (std::size_t i = 1; i < row_count(pattern); ++i)
-        for (std::size_t j = 0; j < i; ++j)
+    for (std::size_t i = 2; i < row_count(pattern); ++i)
+        for (std::size_t j = 1; j < i; ++j)
             if (pattern(i, j) > survey.strongest) {
                 survey.query = i;
                 survey.key = j;

@@ -25,7 +25,7 @@ struct HeadSurvey {
     double entropy = 0;              // mean, in nats
     double effective_rows = 0;       // mean of e to the entropy
     double spread = 0;               // standard deviation of the raw scores that rows may see
-    std::size_t query = 0, key = 0;  // the strongest pair of two different rows
+    std::size_t query = 0, key = 0;  // the strongest pair of different rows; row 0 is left to `first`
     double strongest = 0;            // its weight
 };
 

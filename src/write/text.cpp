@@ -54,8 +54,8 @@ std::string scores(Trace const& trace) {
     Facts const& facts = trace.facts;
     std::size_t const n = trace.tokens.size();
     std::string const text = fmt::format(
-        "The query of {} is held against the key of every row: 64 products and their sum, one score a key.",
-        asking_row(trace));
+        "The query of {} is held against the key of every row: {} products and their sum, one score a key.",
+        asking_row(trace), facts.d_head);
     std::string const caption = fmt::format(
         "Row {} of four matrices [query_pos, key_pos] = [{}, {}]; rows = query (reads), columns = key (is "
         "read).",
@@ -92,8 +92,7 @@ std::string run_table(Trace const& trace) {
     table.add({"run", facts.experiment.empty()
                           ? "as GPT-2 computes it"
                           : fmt::format("experiment \"{}\": {}", facts.experiment, facts.experiment_says)});
-    if (!facts.left_out.empty()) table.add({"without", facts.left_out});
-    return table.text();
+    return table.text() + (facts.left_out.empty() ? "" : "\n" + paragraph(facts.left_out + ".", "  "));
 }
 
 std::string definitions(Trace const& trace, std::vector<Term> const& steps) {

@@ -46,8 +46,8 @@ TEST_CASE("the survey of a head is a mean over rows 1 and later") {
           Approx((.5 + .75) / 2));  // row 2 on row 1, row 3 on row 2: what followed last time
     CHECK(seen.duplicate == Approx((.25 + .125) / 2));  // row 2 on row 0, row 3 on row 1
     CHECK(seen.strongest == .75);
-    CHECK(seen.query == 1);
-    CHECK(seen.key == 0);
+    CHECK(seen.query == 3);
+    CHECK(seen.key == 2);             // row 0 does not count
     CHECK(seen.spread == Approx(3));  // nine times 1 and once 11: mean 2, variance (9 + 81) / 10
 }
 
