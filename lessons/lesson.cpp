@@ -77,23 +77,23 @@ void Lesson::open() const {
 }
 
 void Lesson::tell(std::string_view text) const {
-    std::cout << "\n" << paragraph(text);
+    page_ << "\n" << paragraph(text);
 }
 
 void Lesson::show(std::string_view block) const {
-    std::cout << "\n" << block;
+    page_ << "\n" << block;
 }
 
 void Lesson::ask(std::string_view question) {
-    std::cout << "\n" << paragraph(fmt::format("Question {}. {}", ++questions_, question), "  ");
+    page_ << "\n" << paragraph(fmt::format("Question {}. {}", ++questions_, question), "  ");
 }
 
 void Lesson::answer(std::string_view text) const {
-    if (with_answers_) std::cout << "\n" << paragraph(text, "    ");
+    if (with_answers_) page_ << "\n" << paragraph(text, "    ");
 }
 
 void Lesson::answer_with(std::string_view block) const {
-    if (with_answers_) std::cout << "\n" << block;
+    if (with_answers_) page_ << "\n" << block;
 }
 
 void Lesson::answer_worked(Term const& term, std::size_t row, std::size_t column) const {

@@ -3,6 +3,7 @@
 // what it answers.
 #pragma once
 
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,7 @@ private:
     Trace trace_;
     std::string out_;
     bool with_answers_;
+    std::ostream& page_ = std::cout;
     int questions_ = 0;
 };
 

@@ -16,7 +16,8 @@ Visible causal(std::size_t n_seq) {
 }
 
 Visible everything(std::size_t n_seq) {
-    return Visible(n_seq, n_seq);
+    Visible visible(n_seq, n_seq);
+    return visible;
 }
 
 Case make_case(Matrix residual, AttentionWeights block, std::size_t head) {

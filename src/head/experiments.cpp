@@ -15,7 +15,7 @@ namespace {
 constexpr auto later_rows_count =
     "exp(masked_scores - largest of the row) / their sum over the whole row, later keys too";
 
-std::vector<Experiment> make_experiments() {
+std::vector<Experiment> make_experiments() {  // NOLINT(readability-function-size): a table
     return {
         {"unscaled",
          "divides the scores by 1 instead of sqrt(d_head)",

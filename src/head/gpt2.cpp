@@ -55,6 +55,7 @@ std::vector<Matrix> head_outputs(Matrix const& residual, AttentionWeights const&
 Matrix after_attention(Matrix const& residual, AttentionWeights const& block) {
     auto const outputs = head_outputs(residual, block, [](std::size_t) { return true; });
     std::vector<Matrix const*> in_order;
+    in_order.reserve(outputs.size());
     for (Matrix const& output : outputs) in_order.push_back(&output);
     return add_heads(residual, in_order, block.c_proj_bias);
 }

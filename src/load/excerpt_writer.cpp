@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
 
 // Tensors one after the other, and the header that says where each is.
-class SafetensorsBytes {
+class SafetensorsBytes {  // NOLINT(bugprone-exception-escape): of the JSON library's move
 public:
     void add(std::string const& name, Matrix const& m) {
         add(name, "F32", {m.shape(0), m.shape(1)}, m.data(), m.size() * sizeof(float));

@@ -36,7 +36,7 @@ template <std::size_t rows, std::size_t vectors, std::size_t lanes>
                                             double* sums) {
     using Doubles = typename Lanes<lanes>::Doubles;
     typename Lanes<lanes>::Floats b_k;
-    Doubles sum[rows][vectors] = {};
+    Doubles sum[rows][vectors] = {};  // NOLINT(modernize-avoid-c-arrays): vectors do not go into templates
     for (std::size_t k = 0; k < inner; ++k)
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < vectors; ++v) {
@@ -63,8 +63,12 @@ void tile_plain(double const* a, float const* b, std::size_t inner, double* sums
 }
 
 constexpr std::array table{
-    Kernel{"avx512", [] { return __builtin_cpu_supports("avx512f") != 0; }, 6, 32, tile_avx512},
-    Kernel{"avx2", [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; },
+    Kernel{"avx512", [] { return static_cast<bool>(__builtin_cpu_supports("avx512f")); }, 6, 32, tile_avx512},
+    Kernel{"avx2",
+           [] {
+               return static_cast<bool>(__builtin_cpu_supports("avx2")) &&
+                      static_cast<bool>(__builtin_cpu_supports("fma"));
+           },
            4, 12, tile_avx2},
     Kernel{"plain", [] { return true; }, 4, 4, tile_plain},
 };
@@ -72,7 +76,7 @@ constexpr std::array table{
 constexpr std::array table{Kernel{"plain", [] { return true; }, 4, 4, tile_plain}};
 #endif
 
-constexpr std::size_t largest_tile = 6 * 32;
+constexpr std::size_t largest_tile = std::size_t{6} * 32;
 
 Kernel const*& kernel_in_use() {
     static Kernel const* kernel = std::find_if(table.begin(), table.end(),

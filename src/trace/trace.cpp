@@ -35,7 +35,7 @@ Matrix const& Trace::add(Term const& term, Matrix values) {
     return steps_.back().values;
 }
 
-void Trace::set_formula(Term const& term, std::string formula) {
+void Trace::set_formula(Term const& term, std::string const& formula) {
     for (Step& step : steps_)
         if (step.term == term) step.formula = formula;
 }

@@ -49,7 +49,7 @@ public:
     Matrix const& add(Term const& term, Matrix values);
 
     // For a run that computes a step in another way than its term says. No effect on a step that is left out.
-    void set_formula(Term const& term, std::string formula);
+    void set_formula(Term const& term, std::string const& formula);
 
     std::deque<Step> const& steps() const { return steps_; }
     Step const* find(Term const& term) const;  // nullptr if this trace leaves it out

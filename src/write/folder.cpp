@@ -34,7 +34,9 @@ public:
         fs::remove_all(path_, ignored);
     }
     TemporaryFolder(TemporaryFolder const&) = delete;
+    TemporaryFolder(TemporaryFolder&&) = delete;
     TemporaryFolder& operator=(TemporaryFolder const&) = delete;
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
 
     fs::path const& path() const { return path_; }
 

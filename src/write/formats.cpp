@@ -67,6 +67,7 @@ void write_trace(std::filesystem::path const& folder, Trace const& trace, std::v
     for (Format const& format : wanted)
         for (OutputFile& file : format.files(trace)) files.push_back(std::move(file));
     std::vector<std::string> names;
+    names.reserve(files.size() + 1);
     for (OutputFile const& file : files) names.push_back(file.name);
     files.push_back({"trace.json", [&] { return trace_json(trace, names); }});
     write_folder(folder, files);
