@@ -99,7 +99,8 @@ void Lesson::answer_with(std::string_view block) const {
 void Lesson::answer_worked(Term const& term, std::size_t row, std::size_t column) const {
     constexpr std::size_t shown_lines = 10;
     answer_with(working_text(work_out(run_.head, trace_, term, row, column), shown_lines));
-    answer(fmt::format("All of it: onehead worked {} {} {}", term.name, row, column));
+    answer(fmt::format("All of it: onehead worked {} {} {}, with the options of this lesson.", term.name, row,
+                       column));
 }
 
 void Lesson::close(std::vector<Term> const& steps) const {

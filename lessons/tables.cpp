@@ -58,8 +58,9 @@ std::string slope_table(Trace const& divided, Trace const& undivided) {
     for (std::size_t const i : shown_keys(divided, divided.facts.row)) {
         PatternRow const soft = describe_pattern_row(row(divided[terms::softmax], i));
         PatternRow const sharp = describe_pattern_row(row(undivided[terms::softmax], i));
-        table.add({token_at(divided, i), token_at(divided, sharp.favourite), short_weight(soft.largest),
-                   slope(soft.largest), one_decimal(soft.effective_rows), short_weight(sharp.largest),
+        double const weight = divided[terms::softmax](i, sharp.favourite);
+        table.add({token_at(divided, i), token_at(divided, sharp.favourite), short_weight(weight),
+                   slope(weight), one_decimal(soft.effective_rows), short_weight(sharp.largest),
                    slope(sharp.largest), one_decimal(sharp.effective_rows)});
     }
     return table.text();

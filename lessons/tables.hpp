@@ -13,8 +13,8 @@ namespace onehead {
 // Made-up queries and keys of several widths: how far scores and gaps spread, undivided and divided.
 std::string width_table();
 
-// Row after row in two runs: the weight of the row that is read most, the softmax's slope p(1 - p) there, the
-// rows read in effect.
+// Row after row in two runs: the weight of the key that the undivided run reads most, the softmax's slope p(1
+// - p) there, the rows read in effect.
 std::string slope_table(Trace const& divided, Trace const& undivided);
 
 // What other masks make of one row's shares.
