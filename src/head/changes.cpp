@@ -6,6 +6,16 @@
 #include "head/head.hpp"
 
 namespace onehead {
+namespace {
+
+Matrix write_over_later(Matrix const& scaled, float value) {
+    Matrix masked = scaled;
+    for (std::size_t i = 0; i < row_count(masked); ++i)
+        for (float& later : row(masked, i).subspan(i + 1)) later = value;
+    return masked;
+}
+
+}  // namespace
 
 Matrix leave_raw(Matrix const& residual, LayerNorm const& /*ln*/) {
     return residual;
@@ -24,17 +34,6 @@ Matrix normalize_unbiased(Matrix const& residual, LayerNorm const& ln) {
 Matrix mask_nothing(Matrix const& scaled, Visible const& /*visible*/) {
     return scaled;
 }
-
-namespace {
-
-Matrix write_over_later(Matrix const& scaled, float value) {
-    Matrix masked = scaled;
-    for (std::size_t i = 0; i < row_count(masked); ++i)
-        for (float& later : row(masked, i).subspan(i + 1)) later = value;
-    return masked;
-}
-
-}  // namespace
 
 Matrix mask_with_zero(Matrix const& scaled, Visible const& /*visible*/) {
     return write_over_later(scaled, 0);
@@ -76,9 +75,9 @@ void cut_as_head_major(Case& c) {
 }
 
 void transpose_output(Case& c) {
-    Matrix const turned = transpose(c.block.c_proj);
-    std::size_t const d_head = column_count(c.w.w_q);
-    c.w.w_o = xt::view(turned, xt::range(c.head * d_head, (c.head + 1) * d_head), xt::all());
+    AttentionWeights turned = c.block;
+    turned.c_proj = transpose(c.block.c_proj);
+    c.w.w_o = cut_output(turned, c.head);
 }
 
 }  // namespace onehead
