@@ -8,6 +8,7 @@
 #include "cli/run_options.hpp"
 #include "error.hpp"
 #include "study/worked.hpp"
+#include "trace/printable.hpp"
 #include "write/formats.hpp"
 #include "write/prose.hpp"
 #include "write/text.hpp"
@@ -51,7 +52,7 @@ int run_lesson(Arguments const& arguments, std::string_view name, std::string_vi
 }
 
 int report(std::string_view name, char const* message, int exit_code) {
-    fmt::print(stderr, "{}: {}\n", name, message);
+    fmt::print(stderr, "{}: {}\n", name, printable(message));
     return exit_code;
 }
 
@@ -110,7 +111,7 @@ void Lesson::close(std::vector<Term> const& steps) const {
             files += fmt::format("{}{}.csv", files.empty() ? "" : ", ", file_stem(term));
     tell(fmt::format(
         "In {}: trace.txt tells this row's whole story; {} hold the steps of this lesson for every row.",
-        out_, files));
+        printable(out_), files));
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "error.hpp"
 #include "load/trace_folder.hpp"
+#include "trace/printable.hpp"
 #include "write/csv.hpp"
 #include "write/file.hpp"
 #include "write/numbers.hpp"
@@ -96,7 +97,8 @@ int run_compare(Arguments const& arguments) {
     Trace const a = read_trace(value(given, "a"));
     Trace const b = read_trace(value(given, "b"));
     Comparison const comparison = compare(a, b);
-    fmt::print("A  {}\nB  {}\n\n{}\n", value(given, "a"), value(given, "b"), step_table(comparison));
+    fmt::print("A  {}\nB  {}\n\n{}\n", printable(value(given, "a")), printable(value(given, "b")),
+               step_table(comparison));
     if (!comparison.pattern.empty())
         fmt::print(
             "The pattern, row by row: where most goes, how many rows are read in effect (e to the entropy), "

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "error.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -44,7 +45,7 @@ int run(Arguments const& arguments, int& trouble) {
 }
 
 int report(std::string_view message, int exit_code) {
-    fmt::print(stderr, "onehead: {}\n", message);
+    fmt::print(stderr, "onehead: {}\n", printable(message));
     return exit_code;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/command.hpp"
 #include "error.hpp"
+#include "trace/printable.hpp"
 #include "write/formats.hpp"
 #include "write/text.hpp"
 
@@ -49,7 +50,7 @@ int run_trace(Arguments const& arguments) {
     if (!out.empty()) write_trace(out, result, wanted);
     if (given["quiet"].as<bool>()) return 0;
     fmt::print("{}", out.empty() ? trace_text(result)
-                                 : trace_summary(result) + fmt::format("\nwritten to {}\n", out));
+                                 : trace_summary(result) + fmt::format("\nwritten to {}\n", printable(out)));
     return 0;
 }
 
