@@ -42,7 +42,7 @@ void tell_change(Lesson& l, std::size_t pos) {
                     "scores have a changed column too.",
                     causality.holds() ? fmt::format("Nothing that reads only rows before {} moved.", pos)
                                       : "Something moved that must not (!)."));
-    l.answer_with(causality_grid(causality, after.tokens));
+    l.answer_with(causality_grid(causality, after.tokens).text());
 }
 
 void lesson(Lesson& l) {

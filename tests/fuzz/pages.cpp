@@ -5,6 +5,7 @@
 #include "support/random_case.hpp"
 #include "target.hpp"
 #include "write/formats.hpp"
+#include "write/shaded_grid.hpp"
 #include "write/text.hpp"
 
 namespace {
@@ -21,9 +22,11 @@ Trace trace_of_tokens(Tokens const& tokens) {
 void check_files(Trace const& trace) {
     for (Format const& format : formats()) {
         if (format.name == "npy") continue;
-        for (OutputFile const& file : format.files(trace)) fuzz::promise(fuzz::is_plain(file.bytes(), "\n"));
+        for (OutputFile const& file : format.files(trace, {"trace.txt"}))
+            fuzz::promise(fuzz::is_plain(file.bytes(), "\n"));
     }
     fuzz::promise(fuzz::is_plain(trace_summary(trace), "\n"));
+    fuzz::promise(fuzz::is_plain(shaded_grid(trace, 80, Shading::blocks), "\n"));
 }
 
 void check_read_back(Trace const& trace) {
