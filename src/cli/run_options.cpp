@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <charconv>
 #include <chrono>
 #include <sstream>
 
 #include "error.hpp"
 #include "load/file.hpp"
 #include "math/parallel.hpp"
-#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -17,7 +15,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr std::size_t longest_text = std::size_t{16} << 20;  // bytes, far beyond any model's n_ctx
-constexpr std::size_t shown = 200;                           // bytes of a word that a message repeats
 
 std::vector<int> parse_tokens(std::string const& list) {
     std::vector<int> ids;
@@ -83,21 +80,6 @@ void add_experiment_option(Options& options) {
                           "change the head in one way; `onehead experiments` lists them");
 }
 
-Given parse(Arguments const& arguments, Options const& options, std::vector<std::string> const& positional) {
-    po::positional_options_description places;
-    for (std::string const& name : positional) places.add(name.c_str(), 1);
-    int const style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    Given given;
-    try {
-        po::store(po::command_line_parser(arguments).options(options).positional(places).style(style).run(),
-                  given);
-    } catch (po::error const& error) {
-        throw UsageError(fmt::format("{}; --help lists the options",
-                                     printable(std::string_view{error.what()}.substr(0, shown))));
-    }
-    return given;
-}
-
 std::string value(Given const& given, std::string const& option) {
     return given.count(option) != 0 ? given[option].as<std::string>() : "";
 }
@@ -121,30 +103,6 @@ Request make_request(Given const& given, Model const& model) {
     request.experiment = value(given, "experiment");
     if (isatty(STDERR_FILENO) != 0) request.progress = Progress{model.config().n_layer};
     return request;
-}
-
-std::size_t parse_count(std::string_view option, std::string_view text) {
-    std::size_t count = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error == std::errc{} && end == text.data() + text.size()) return count;
-    throw UsageError(fmt::format("{} {}: expected a whole number from 0, such as 3", option,
-                                 label(text.substr(0, shown))));
-}
-
-double parse_number(std::string_view option, std::string const& text) {
-    double number = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size() && number >= 0) return number;
-    throw UsageError(
-        fmt::format("{} {}: expected a number from 0, such as 1e-6", option, label(text.substr(0, shown))));
-}
-
-Term const& parse_step(std::string_view option, std::string const& name) {
-    if (auto const* term = find_term(name)) return *term;
-    std::string names;
-    for (Term const& term : terms::all) names += fmt::format("{}{}", names.empty() ? "" : ", ", term.name);
-    throw UsageError(
-        fmt::format("{}: {} is no step; choose one of {}", option, label(name.substr(0, shown)), names));
 }
 
 }  // namespace onehead

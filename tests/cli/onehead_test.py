@@ -85,6 +85,7 @@ class Refusals(ProgramTest):
         self.refuse(2, ["layer 4", "0, 1, 2, 3"], "trace", "--model", MINI, "--layer", "4")
         self.refuse(2, ["--row 6", "0 to 5"], "trace", "--model", MINI, "--row", "6")
         self.refuse(2, ["--foo"], "trace", "--foo")
+        self.refuse(2, ["--%original_token%"], "trace", "--%original_token%")
         self.refuse(2, ["experiment", "unscaled"], "trace", "--model", MINI, "--experiment", "scaled")
         self.refuse(2, ["--format", "text, csv, npy"], "trace", "--model", MINI, "--out", self.folder / "x", "--format", "pdf")
         self.refuse(2, ["--text", "--tokens"], "trace", "--model", MINI, "--text", "a", "--tokens", "1")

@@ -154,7 +154,7 @@ TEST_CASE("four times the text without a space takes about four times as long") 
         CHECK(!gpt2().encode(text).empty());
         return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     };
-    for (std::string const& piece : {"a", "ab", "!", "7", "\xE4\xB8\xAD", "zxqj", "the"}) {
+    for (std::string const piece : {"a", "ab", "!", "7", "\xE4\xB8\xAD", "zxqj", "the"}) {
         std::string text;
         while (text.size() < 1'000'000) text += piece;
         double const quarter = seconds(text.substr(0, piece.size() * (250'000 / piece.size())));
