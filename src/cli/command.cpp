@@ -16,6 +16,7 @@ constexpr std::array table{
     Command{"causality", "change a word or append some: which rows move, and may they?", run_causality, 2},
     Command{"worked", "one number worked out by hand, to the last bit", run_worked},
     Command{"check", "hold a trace against what another implementation computed", run_check, 2},
+    Command{"terms", "the steps and their names in TransformerLens and Hugging Face", run_terms},
     Command{"tokens", "show how a text is cut into tokens", run_tokens},
     Command{"excerpt", "cut out of a model what one block needs on one text", run_excerpt},
 };
