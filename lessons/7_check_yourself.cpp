@@ -45,7 +45,7 @@ void tell_change(Lesson& l, std::size_t pos) {
                     "scores have a changed column too.",
                     causality.holds() ? fmt::format("Nothing that reads only rows before {} moved.", pos)
                                       : "Something moved that must not (!)."));
-    l.answer_with(causality_grid(causality, after.tokens));
+    l.answer_with(causality_grid(causality, after.tokens).text());
     if (l.model().tokenizer().encode(after.facts.text) == token_ids(after))
         l.check_with(l.commands().on_changed_word(pos, l.trace().tokens[pos].bytes, after.tokens[pos].bytes));
 }

@@ -7,6 +7,7 @@
 
 #include "cli/run_options.hpp"
 #include "error.hpp"
+#include "index.hpp"
 #include "study/worked.hpp"
 #include "write/formats.hpp"
 #include "write/prose.hpp"
@@ -47,6 +48,7 @@ int run_lesson(std::string_view program, Arguments const& arguments, std::string
                    !given["no-answers"].as<bool>()};
     lecture.open();
     lesson(lecture);
+    write_index(value(given, "out"));
     std::cout << std::flush;
     return 0;
 }
@@ -76,7 +78,8 @@ Lesson::Lesson(std::string name, std::string title, Model const& model, Run run,
       with_answers_(with_answers) {}
 
 void Lesson::write(Trace const& trace, std::string const& below) const {
-    write_trace(below.empty() ? out_ : fmt::format("{}/{}", out_, below), trace, find_formats("text,csv"));
+    write_trace(below.empty() ? out_ : fmt::format("{}/{}", out_, below), trace,
+                find_formats("text,csv,html"));
 }
 
 void Lesson::open() const {
@@ -132,9 +135,10 @@ void Lesson::close(std::vector<Term> const& steps) const {
     for (Term const& term : steps)
         if (trace_.find(term) != nullptr)
             files += fmt::format("{}{}.csv", files.empty() ? "" : ", ", file_stem(term));
-    tell(fmt::format(
-        "In {}: trace.txt tells this row's whole story; {} hold the steps of this lesson for every row.",
-        out_, files));
+    tell(
+        fmt::format("In {}: trace.html (for a browser) and trace.txt tell this row's whole story; {} hold "
+                    "the steps of this lesson for every row.",
+                    out_, files));
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {

@@ -8,6 +8,8 @@
 #include "cli/command.hpp"
 #include "error.hpp"
 #include "write/causality_grid.hpp"
+#include "write/causality_html.hpp"
+#include "write/file.hpp"
 #include "write/prose.hpp"
 
 namespace onehead {
@@ -19,10 +21,6 @@ constexpr auto examples = R"(  onehead causality --change 1=dog                a
   onehead causality --change 5=rug                the last word: only its own row moves
   onehead causality --append "and slept" --layer 3 --head 2
 )";
-
-constexpr auto legend =
-    "* another token; = the same to the last bit; a number: the largest change among the cells that may "
-    "change; new: a row that was not there; ! a change where nothing may change.";
 
 std::string changed_text(Given const& given, Tokens const& tokens) {
     if (given.count("change") + given.count("append") != 1)
@@ -38,10 +36,9 @@ std::string verdict(Causality const& causality) {
     if (!causality.holds())
         return "BROKEN: values moved that the change must not reach; they are marked with ! above.";
     std::size_t const first = causality.change.first();
-    return first == 0
-               ? "As it should be. The first row changed, so that every row may move."
-               : fmt::format("As it should be. Every value that reads rows 0 to {} only kept its bits.",
-                             first - 1);
+    return first == 0 ? "As it should be. The first row changed, so that every row may move."
+                      : fmt::format("As it should be. Every value that reads {} only kept its bits.",
+                                    first == 1 ? "row 0" : fmt::format("rows 0 to {}", first - 1));
 }
 
 }  // namespace
@@ -54,6 +51,7 @@ int run_causality(Arguments const& arguments) {
     add("append", po::value<std::string>()->value_name("WORDS"), "let words follow");
     add_run_options(options);
     add_experiment_option(options);
+    add("html", po::value<std::string>()->value_name("F"), "write a page to this file too");
     add("help", "this");
     if (shows_help(arguments, "causality --change POS=WORD [options]", options, examples)) return 0;
     Given const given = parse(arguments, options);
@@ -68,7 +66,11 @@ int run_causality(Arguments const& arguments) {
     Causality const causality = check_causality(before, after);
     fmt::print("before  {}\nafter   {}\n{} of {}\n\n{}\n{}\n{}", label(before.facts.text),
                label(after.facts.text), head_name(after.facts), after.facts.model,
-               causality_grid(causality, after.tokens), paragraph(legend), paragraph(verdict(causality)));
+               causality_grid(causality, after.tokens).text(), paragraph(causality_legend),
+               paragraph(verdict(causality)));
+    if (given.count("html") != 0)
+        write_file_in_place(value(given, "html"),
+                            causality_html(before, after, causality, verdict(causality)));
     return causality.holds() ? 0 : 1;
 }
 

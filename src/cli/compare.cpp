@@ -8,11 +8,10 @@
 #include "cli/command.hpp"
 #include "error.hpp"
 #include "load/trace_folder.hpp"
-#include "write/csv.hpp"
+#include "write/compare_html.hpp"
+#include "write/compare_tables.hpp"
 #include "write/file.hpp"
-#include "write/numbers.hpp"
 #include "write/prose.hpp"
-#include "write/table.hpp"
 
 namespace onehead {
 namespace {
@@ -21,43 +20,8 @@ namespace po = boost::program_options;
 
 constexpr auto examples = R"(  onehead trace --out cat && onehead trace --experiment unscaled --out sharp
   onehead compare cat sharp
-  onehead compare cat sharp --csv difference.csv
+  onehead compare cat sharp --csv difference.csv --html difference.html
 )";
-
-std::string place(Difference const& difference) {
-    return difference.same() ? "" : fmt::format("row {}, column {}", difference.row, difference.column);
-}
-
-std::string step_table(Comparison const& comparison) {
-    Table table{{Align::left, Align::right, Align::left, Align::right, Align::left}};
-    table.add({"step", "largest difference", "where", "bit-identical", ""});
-    for (auto const& [term, difference] : comparison.steps)
-        table.add({file_stem(term), fmt::format("{:.3g}", difference.largest), place(difference),
-                   std::to_string(difference.identical), fmt::format("of {}", difference.cells)});
-    for (Term const& term : comparison.only_in_a) table.add({file_stem(term), "only in A"});
-    for (Term const& term : comparison.only_in_b) table.add({file_stem(term), "only in B"});
-    return table.text();
-}
-
-std::string divergence(RowDifference const& row) {
-    return row.comparable() ? fmt::format("{:.3g}", *row.divergence) : "-";
-}
-
-std::string pattern_table(Comparison const& comparison, Tokens const& tokens) {
-    Table table{{Align::right, Align::left, Align::left, Align::right, Align::right, Align::right,
-                 Align::left, Align::right}};
-    table.add({"row", "", "A: most to", "weight", "rows read", "entropy", "B: most to", "weight", "rows read",
-               "entropy", "divergence"});
-    auto const token = [&](std::size_t pos) { return fmt::format("{} {}", pos, label(tokens[pos].bytes)); };
-    for (std::size_t i = 0; i < comparison.pattern.size(); ++i) {
-        auto const& [a, b, nats] = comparison.pattern[i];
-        table.add({std::to_string(i), label(tokens[i].bytes), token(a.favourite), short_weight(a.largest),
-                   fmt::format("{:.2f}", a.effective_rows), fmt::format("{:.3f}", a.entropy),
-                   token(b.favourite), short_weight(b.largest), fmt::format("{:.2f}", b.effective_rows),
-                   fmt::format("{:.3f}", b.entropy), divergence(comparison.pattern[i])});
-    }
-    return table.text();
-}
 
 std::string comparison_csv(Comparison const& comparison) {
     std::string csv = "step,largest_difference,row,column,bit_identical,values\n";
@@ -85,6 +49,8 @@ int run_compare(Arguments const& arguments) {
     add("tolerance", po::value<std::string>()->value_name("T"),
         "call them the same if no value differs by more (default: 0, the same bits)");
     add("csv", po::value<std::string>()->value_name("F"), "write the table of steps to this file too");
+    add("html", po::value<std::string>()->value_name("F"),
+        "write a page to this file too, with both patterns side by side");
     add("help", "this");
     if (shows_help(arguments, "compare A B [options]", options, examples)) return 0;
     Given const given = parse(arguments, options, {"a", "b"});
@@ -96,14 +62,14 @@ int run_compare(Arguments const& arguments) {
     Trace const a = read_trace(value(given, "a"));
     Trace const b = read_trace(value(given, "b"));
     Comparison const comparison = compare(a, b);
-    fmt::print("A  {}\nB  {}\n\n{}\n", value(given, "a"), value(given, "b"), step_table(comparison));
+    fmt::print("A  {}\nB  {}\n\n{}\n", value(given, "a"), value(given, "b"), step_table(comparison).text());
     if (!comparison.pattern.empty())
-        fmt::print(
-            "The pattern, row by row: where most goes, how many rows are read in effect (e to the entropy), "
-            "and how far B is from A (Kullback-Leibler, in nats)\n\n{}\n",
-            pattern_table(comparison, a.tokens));
+        fmt::print("{}\n{}\n", paragraph(pattern_table_says), pattern_table(comparison, a.tokens).text());
     fmt::print("{}", paragraph(verdict(comparison) + "."));
     if (given.count("csv") != 0) write_file(value(given, "csv"), comparison_csv(comparison));
+    if (given.count("html") != 0)
+        write_file_in_place(value(given, "html"),
+                            compare_html({value(given, "a"), a}, {value(given, "b"), b}, comparison));
     return within(comparison, tolerance) ? 0 : 1;
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/terminal.hpp"
 #include "error.hpp"
 #include "write/formats.hpp"
+#include "write/shaded_grid.hpp"
 #include "write/text.hpp"
 
 namespace onehead {
@@ -14,7 +16,7 @@ namespace po = boost::program_options;
 
 constexpr auto examples = R"(  onehead trace                                   the page, on the terminal
   onehead trace --out cat                         every step as text and CSV in the folder cat
-  onehead trace --text "Dogs bark." --head 2 --row 1 --out dogs --format text,csv,npy
+  onehead trace --text "Dogs bark." --head 2 --row 1 --out dogs --format text,csv,html
   onehead trace --out cat --tidy                  and the weights in long form, for plots
   onehead trace --experiment unscaled --out sharp && onehead compare cat sharp
 )";
@@ -27,7 +29,7 @@ Options make_options() {
     add("out", po::value<std::string>()->value_name("DIR"),
         "write the trace to this folder (an earlier trace there is replaced)");
     add("format", po::value<std::string>()->value_name("text,csv"),
-        "what to write: text, csv, npy, tidy, joined by commas (default: text,csv)");
+        ("what to write: " + format_names() + ", joined by commas (default: text,csv)").c_str());
     add("tidy", po::bool_switch(), "write the scores and weights in long form too, a line a cell, for plots");
     add("quiet", po::bool_switch(), "print nothing");
     add("help", "this");
@@ -57,8 +59,10 @@ int run_trace(Arguments const& arguments) {
     Trace const result = trace(*model, make_request(given, *model));
     if (!out.empty()) write_trace(out, result, wanted);
     if (given["quiet"].as<bool>()) return 0;
-    fmt::print("{}", out.empty() ? trace_text(result)
-                                 : trace_summary(result) + fmt::format("\nwritten to {}\n", out));
+    fmt::print("{}", out.empty() ? trace_text(result, {}) : trace_summary(result));
+    if (auto const width = terminal_width())
+        fmt::print("\n{}", shaded_grid(result, *width, wants_colour() ? Shading::colour : Shading::blocks));
+    if (!out.empty()) fmt::print("\nwritten to {}\n", out);
     return 0;
 }
 

@@ -1,8 +1,8 @@
 #include "write/causality_grid.hpp"
 
 #include <fmt/format.h>
-
-#include "write/table.hpp"
+#include <string>
+#include <vector>
 
 namespace onehead {
 namespace {
@@ -19,7 +19,7 @@ std::string cell(RowVerdict const& row) {
 
 }  // namespace
 
-std::string causality_grid(Causality const& causality, Tokens const& after) {
+Table causality_grid(Causality const& causality, Tokens const& after) {
     Table table{{Align::left, Align::right}};
     std::vector<std::string> positions{"row"};
     std::vector<std::string> labels{""};
@@ -34,7 +34,7 @@ std::string causality_grid(Causality const& causality, Tokens const& after) {
         for (RowVerdict const& row : step.rows) cells.push_back(cell(row));
         table.add(cells);
     }
-    return table.text();
+    return table;
 }
 
 }  // namespace onehead

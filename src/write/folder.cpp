@@ -46,7 +46,7 @@ private:
 
 // Every name that a trace's files can have.
 std::set<std::string> names_of_a_trace() {
-    std::set<std::string> names{"tokens.csv", "trace.txt", "trace.json"};
+    std::set<std::string> names{"tokens.csv", "trace.txt", "trace.html", "trace.json", "pattern.svg"};
     for (Term const& term : terms::all)
         for (char const* const ending : {".csv", ".npy", ".tidy.csv"}) names.insert(file_stem(term) + ending);
     return names;

@@ -7,25 +7,29 @@
 
 #include "error.hpp"
 #include "write/csv.hpp"
+#include "write/html.hpp"
 #include "write/json.hpp"
 #include "write/npy.hpp"
+#include "write/score_map.hpp"
 #include "write/text.hpp"
 
 namespace onehead {
 namespace {
 
-std::vector<OutputFile> text_files(Trace const& trace) {
-    return {{"trace.txt", [&] { return trace_text(trace); }}};
+using Names = std::vector<std::string>;
+
+std::vector<OutputFile> text_files(Trace const& trace, Names const& names) {
+    return {{"trace.txt", [&] { return trace_text(trace, names); }}};
 }
 
-std::vector<OutputFile> csv_files(Trace const& trace) {
+std::vector<OutputFile> csv_files(Trace const& trace, Names const& /*names*/) {
     std::vector<OutputFile> files{{"tokens.csv", [&] { return tokens_csv(trace.tokens); }}};
     for (Step const& step : trace.steps())
         files.push_back({file_stem(step.term) + ".csv", [&] { return step_csv(step, trace.tokens); }});
     return files;
 }
 
-std::vector<OutputFile> tidy_files(Trace const& trace) {
+std::vector<OutputFile> tidy_files(Trace const& trace, Names const& /*names*/) {
     std::vector<OutputFile> files;
     for (Step const& step : trace.steps())
         if (pairs_positions(step.term))
@@ -34,11 +38,19 @@ std::vector<OutputFile> tidy_files(Trace const& trace) {
     return files;
 }
 
-std::vector<OutputFile> npy_files(Trace const& trace) {
+std::vector<OutputFile> npy_files(Trace const& trace, Names const& /*names*/) {
     std::vector<OutputFile> files;
     for (Step const& step : trace.steps())
         files.push_back({file_stem(step.term) + ".npy", [&] { return npy(step.values); }});
     return files;
+}
+
+std::vector<OutputFile> html_files(Trace const& trace, Names const& names) {
+    return {{"trace.html", [&] { return trace_html(trace, names); }}};
+}
+
+std::vector<OutputFile> svg_files(Trace const& trace, Names const& /*names*/) {
+    return {{"pattern.svg", [&] { return pattern_svg(trace); }}};
 }
 
 constexpr std::array table{
@@ -46,22 +58,28 @@ constexpr std::array table{
     Format{"csv", "a table for each step, and tokens.csv", csv_files},
     Format{"npy", "an array for each step, for numpy.load", npy_files},
     Format{"tidy", "a line for each cell of the scores and weights, for plots", tidy_files},
+    Format{"html", "trace.html, the page with pictures, for a browser", html_files},
+    Format{"svg", "pattern.svg, the picture of the attention pattern", svg_files},
 };
 
 Format find_format(std::string const& name) {
     auto const* const found =
         std::find_if(table.begin(), table.end(), [&](Format const& f) { return f.name == name; });
     if (found != table.end()) return *found;
-    std::string names;
-    for (Format const& format : table) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
-    throw UsageError(
-        fmt::format("--format {}: there is no such format; choose from {}, joined by commas", name, names));
+    throw UsageError(fmt::format("--format {}: there is no such format; choose from {}, joined by commas",
+                                 name, format_names()));
 }
 
 }  // namespace
 
 std::span<Format const> formats() {
     return table;
+}
+
+std::string format_names() {
+    std::string names;
+    for (Format const& format : table) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+    return names;
 }
 
 std::vector<Format> find_formats(std::string_view names) {
@@ -74,10 +92,9 @@ std::vector<Format> find_formats(std::string_view names) {
 
 void write_trace(std::filesystem::path const& folder, Trace const& trace, std::vector<Format> const& wanted) {
     std::vector<OutputFile> files;
-    for (Format const& format : wanted)
-        for (OutputFile& file : format.files(trace)) files.push_back(std::move(file));
     std::vector<std::string> names;
-    names.reserve(files.size() + 1);
+    for (Format const& format : wanted)
+        for (OutputFile& file : format.files(trace, names)) files.push_back(std::move(file));
     for (OutputFile const& file : files) names.push_back(file.name);
     files.push_back({"trace.json", [&] { return trace_json(trace, names); }});
     write_folder(folder, files);

@@ -14,10 +14,12 @@ namespace onehead {
 struct Format {
     std::string_view name;   // "csv"
     std::string_view gives;  // what it is good for
-    std::vector<OutputFile> (*files)(Trace const& trace);
+    // names: of all that is written beside these files, complete when their bytes are made.
+    std::vector<OutputFile> (*files)(Trace const& trace, std::vector<std::string> const& names);
 };
 
 std::span<Format const> formats();
+std::string format_names();  // "text, csv, ..."
 
 // "text,csv" to formats. Throws a UsageError that lists what there is.
 std::vector<Format> find_formats(std::string_view names);

@@ -25,7 +25,7 @@ std::string short_weight(double value) {
 std::string short_list(std::span<float const> values, std::size_t most) {
     std::string list;
     for (float const value : values.first(std::min(most, values.size())))
-        list += fmt::format("{:>8}", fixed(value, 3));
+        list += fmt::format(" {:>7}", fixed(value, 3));
     if (values.size() > most) list += fmt::format("  ... {} more", values.size() - most);
     return list;
 }

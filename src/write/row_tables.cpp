@@ -13,6 +13,13 @@ namespace {
 constexpr std::size_t shown_numbers = 6;  // of a vector
 constexpr std::size_t keys_a_line = 8;
 constexpr std::size_t most_keys = 16;  // of a row of scores
+constexpr std::size_t most_tokens = 24;
+
+// Of a long text the tokens around a row are shown.
+std::size_t first_shown_token(std::size_t n, std::size_t row) {
+    std::size_t const before = std::min(row, most_tokens / 2);
+    return std::min(row - before, n - std::min(n, most_tokens));
+}
 
 std::string name(Term const& term) {
     return fmt::format("{:02} {}", term.number, term.name);
@@ -50,12 +57,17 @@ std::string score_lines(Trace const& trace, std::size_t row, std::vector<Term> c
 }  // namespace
 
 std::string token_table(Trace const& trace) {
+    std::size_t const n = trace.tokens.size();
+    std::size_t const first = first_shown_token(n, trace.facts.row);
+    std::size_t const end = std::min(n, first + most_tokens);
     Table table{{Align::left, Align::right, Align::right, Align::left}};
     table.add({"", "pos", "token_id", "token"});
-    for (std::size_t pos = 0; pos < trace.tokens.size(); ++pos)
+    for (std::size_t pos = first; pos < end; ++pos)
         table.add({pos == trace.facts.row ? ">" : "", std::to_string(pos),
                    std::to_string(trace.tokens[pos].id), label(trace.tokens[pos].bytes)});
-    return table.text();
+    if (end - first == n) return table.text();
+    return table.text() +
+           fmt::format("\n  ... the {} tokens around the row, of {}; tokens.csv has all\n", end - first, n);
 }
 
 std::string vector_table(Trace const& trace, std::vector<Term> const& steps) {

@@ -16,9 +16,10 @@ public:
     void add(std::vector<std::string> cells);                  // rows may differ in length
     std::string text(std::string const& indent = "  ") const;  // a line a row, columns two spaces apart
 
-private:
+    std::vector<std::vector<std::string>> const& rows() const { return rows_; }
     Align alignment(std::size_t column) const;
 
+private:
     std::vector<Align> alignment_;
     std::vector<std::vector<std::string>> rows_;
 };

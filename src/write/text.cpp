@@ -2,81 +2,89 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
 
-#include "study/pattern.hpp"
-#include "write/numbers.hpp"
 #include "write/prose.hpp"
 #include "write/row_tables.hpp"
+#include "write/story.hpp"
+#include "write/symbols.hpp"
 #include "write/table.hpp"
 
 namespace onehead {
 namespace {
 
-std::vector<Term> const inputs_and_views{terms::token_embedding,
-                                         terms::position_embedding,
-                                         terms::residual,
-                                         terms::normalized,
-                                         terms::q,
-                                         terms::k,
-                                         terms::v};
 std::vector<Term> const score_steps{terms::scores, terms::scaled_scores, terms::masked_scores,
                                     terms::softmax};
-std::vector<Term> const out_of_the_head{terms::output_projection, terms::other_heads, terms::projection_bias,
-                                        terms::residual_after};
 
-std::string asking_row(Trace const& trace) {
-    return "row " + token_at(trace, trace.facts.row);
+bool has_tables(std::vector<std::string> const& files) {
+    return std::any_of(files.begin(), files.end(), [](auto const& name) { return name.ends_with(".csv"); });
 }
 
-std::string introduction(Trace const& trace) {
-    return heading("One attention head, followed through one row", '=').substr(1) + run_table(trace) + "\n" +
-           token_table(trace) + "\n" +
-           paragraph(
-               fmt::format("One row asks: {}. This page follows it from the residual stream, through the "
-                           "head, and back. Every other row does the same at the same time, and the files "
-                           "beside this page hold them all. Numbers are rounded here and exact there.",
-                           asking_row(trace)));
+std::string introduction(Trace const& trace, std::vector<std::string> const& files) {
+    std::size_t const row = trace.facts.row;
+    std::string const where =
+        has_tables(files)
+            ? fmt::format(
+                  "and exact in the files beside it: what stands here in the line \"08 scores\" is, "
+                  "number for number, row {} of 08_scores.csv.",
+                  row)
+            : fmt::format(
+                  "and exact in the files that --out writes: what stands here in the line \"08 "
+                  "scores\" is, number for number, row {} of 08_scores.csv.",
+                  row);
+    return heading(story_title(trace), '=').substr(1) + run_table(trace) + "\n" + token_table(trace) + "\n" +
+           paragraph(fmt::format(
+               "The text is cut into tokens, and the model keeps a row of {} numbers for each. An attention "
+               "head lets every row read the rows before it. This page follows one of them: row {} asks, "
+               "sees how well each row answers, and takes home a blend of what they hold. All rows do the "
+               "same at the same time, each for itself.",
+               trace.facts.d_model, token_at(trace, row))) +
+           "\n" + paragraph("Numbers are rounded on this page, " + where);
 }
 
-std::string views(Trace const& trace) {
-    Facts const& facts = trace.facts;
-    std::string const text = fmt::format(
-        "The row is {} numbers wide. The head reads it three times, each time through a matrix of its own "
-        "that leaves {} numbers: a query (what it looks for), a key (what it advertises) and a value (what "
-        "it hands over if it gets picked).",
-        facts.d_model, facts.d_head);
-    return heading("1. The row becomes a query, a key and a value") + paragraph(text) + "\n" +
-           vector_table(trace, inputs_and_views) + "\n" + definitions(trace, inputs_and_views);
+// Where a step is, its shape, and its formula.
+std::string definitions(Trace const& trace, std::vector<Term> const& steps) {
+    std::string page;
+    for (Term const& term : steps) {
+        Step const& step = trace.step(term);
+        page += fmt::format("  {}.csv  [{}, {}] = [{}, {}]{}\n      = {}\n", file_stem(term), term.rows,
+                            term.columns, row_count(step.values), column_count(step.values),
+                            pairs_positions(term) ? ", rows = query (reads), columns = key (is read)" : "",
+                            step.formula);
+    }
+    return page;
 }
 
-std::string scores(Trace const& trace) {
-    Facts const& facts = trace.facts;
-    std::size_t const n = trace.tokens.size();
-    std::string const text = fmt::format(
-        "The query of {} is held against the key of every row: {} products and their sum, one score a key.",
-        asking_row(trace), facts.d_head);
-    std::string const caption = fmt::format(
-        "Row {} of four matrices [query_pos, key_pos] = [{}, {}]; rows = query (reads), columns = key (is "
-        "read).",
-        facts.row, n, n);
-    return heading("2, 3, 4. It scores every key, divides, masks, and takes shares") + paragraph(text) +
-           "\n" + paragraph(caption, "  ") + "\n" + score_table(trace, facts.row, score_steps) + "\n" +
-           definitions(trace, score_steps) + "\n" + pattern_sentence(trace, facts.row);
+std::string numbers_of(Trace const& trace, Chapter const& chapter) {
+    if (chapter.steps.front() == terms::scores) return score_table(trace, trace.facts.row, score_steps);
+    if (chapter.steps.front() == terms::blend) return blend_table(trace);
+    if (chapter.steps.front() == terms::output_projection) return addition_table(trace);
+    return vector_table(trace, chapter.steps);
 }
 
-std::string blend(Trace const& trace) {
-    std::string const text = fmt::format(
-        "Each row that is read hands over its value, {} numbers, times its share. The sum is the blend.",
-        trace.facts.d_head);
-    std::string const widened = fmt::format(
-        "A last matrix widens the blend to {} numbers: what this head says to the row. The other heads of "
-        "the block say theirs, the block adds one bias, and all of it is added to the row. Nothing is "
-        "overwritten.",
-        trace.facts.d_model);
-    return heading("5. It takes home a blend of values, and adds it to the row") + paragraph(text) + "\n" +
-           blend_table(trace) + "\n" + definitions(trace, {terms::blend}) + "\n" + paragraph(widened) + "\n" +
-           addition_table(trace) + "\n" + definitions(trace, out_of_the_head);
+std::string paragraphs(std::vector<std::string> const& all) {
+    std::string page;
+    for (std::string const& text : all) page += paragraph(text) + "\n";
+    return page;
+}
+
+std::string tell(Trace const& trace, Chapter const& chapter, std::size_t number) {
+    return heading(fmt::format("{}. {}", number, chapter.title)) + paragraphs(chapter.before) +
+           numbers_of(trace, chapter) + "\n" + paragraphs(chapter.after) + definitions(trace, chapter.steps);
+}
+
+std::string symbol_table(Trace const& trace) {
+    Table table{{Align::left}};
+    for (auto const& [name, meaning] : explain_symbols(trace)) table.add({std::string{name}, meaning});
+    return table.text();
+}
+
+// At most this much of a text, cut between two characters.
+std::string shown_text(std::string const& text) {
+    constexpr std::size_t most = 300;
+    if (text.size() <= most) return label(text);
+    std::size_t end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return fmt::format("{} ... {} bytes more", label(text.substr(0, end)), text.size() - end);
 }
 
 }  // namespace
@@ -84,7 +92,8 @@ std::string blend(Trace const& trace) {
 std::string run_table(Trace const& trace) {
     Facts const& facts = trace.facts;
     Table table{{Align::left}};
-    table.add({"text", fmt::format("{} ({} tokens)", label(facts.text), trace.tokens.size())});
+    table.add({"text", fmt::format("{} ({} token{})", shown_text(facts.text), trace.tokens.size(),
+                                   trace.tokens.size() == 1 ? "" : "s")});
     table.add({"model", fmt::format("{} ({} heads a block, d_model {}, d_head {})", facts.model, facts.n_head,
                                     facts.d_model, facts.d_head)});
     table.add({"head", head_name(facts)});
@@ -95,35 +104,16 @@ std::string run_table(Trace const& trace) {
     return table.text() + (facts.left_out.empty() ? "" : "\n" + paragraph(facts.left_out + ".", "  "));
 }
 
-std::string definitions(Trace const& trace, std::vector<Term> const& steps) {
-    std::string page;
-    for (Term const& term : steps)
-        if (auto const* step = trace.find(term))
-            page += fmt::format("  {:02} {} [{}, {}] = [{}, {}], in {}.csv\n     = {}\n     {}\n",
-                                term.number, term.name, term.rows, term.columns, row_count(step->values),
-                                column_count(step->values), file_stem(term), step->formula, term.meaning);
-    return page;
-}
-
-std::string pattern_sentence(Trace const& trace, std::size_t row) {
-    auto const weights = onehead::row(trace[terms::softmax], row);
-    auto const seen = describe_pattern_row(weights);
-    double sum = 0;
-    for (double const weight : weights) sum += weight;
-    return paragraph(
-        fmt::format("Row {} gives most to row {}: {}. Its shares add up to {:.6f}, and are as spread out as "
-                    "if it read {:.1f} rows equally (e to the entropy of its shares).",
-                    token_at(trace, row), token_at(trace, seen.favourite), short_weight(seen.largest), sum,
-                    seen.effective_rows));
-}
-
-std::string trace_text(Trace const& trace) {
-    return introduction(trace) + views(trace) + scores(trace) + blend(trace);
+std::string trace_text(Trace const& trace, std::vector<std::string> const& files) {
+    std::string page = introduction(trace, files);
+    std::size_t number = 0;
+    for (Chapter const& chapter : tell_story(trace)) page += tell(trace, chapter, ++number);
+    return page + heading("The symbols") + symbol_table(trace);
 }
 
 std::string trace_summary(Trace const& trace) {
     return run_table(trace) + "\n" + score_table(trace, trace.facts.row, score_steps) + "\n" +
-           pattern_sentence(trace, trace.facts.row);
+           paragraph(pattern_sentence(trace, trace.facts.row));
 }
 
 }  // namespace onehead

@@ -2,20 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "trace/trace.hpp"
 
 namespace onehead {
 
-std::string trace_text(Trace const& trace);
+// files: the names of all that is written beside the page; none for a page on a terminal.
+std::string trace_text(Trace const& trace, std::vector<std::string> const& files);
 
 // The run and its row of scores: what one wants to see at once.
 std::string trace_summary(Trace const& trace);
 
-// The parts of the page that lessons show too.
-std::string run_table(Trace const& trace);  // text, model, head, row, run
-std::string definitions(Trace const& trace,
-                        std::vector<Term> const& steps);            // shape, file, formula and meaning
-std::string pattern_sentence(Trace const& trace, std::size_t row);  // where the row's attention goes
+// The run in five lines, which lessons show too: text, model, head, row, run.
+std::string run_table(Trace const& trace);
 
 }  // namespace onehead
