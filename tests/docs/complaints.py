@@ -18,11 +18,23 @@ def complaints(page, printed, made_files):
             found.append(f"{step.text}\nprints something else than the page shows:\n{output}")
     for code, _ in page.quotes:
         found += [f"no file has this code word for word:\n{part}" for part in parts(code) if squeezed(part) not in source_text()]
+    for language, lines in page.read_only:
+        found += unreadable(page, language, lines)
     for prose in page.prose:
         if output_is_whole(page, printed, prose.section):
             found += wrong_numbers(page, printed, prose)
         found += missing_files(page, prose, made_files)
     return found
+
+
+def unreadable(page, language, lines):
+    """What is wrong with code that is not run: programs that are not there, Python that is none."""
+    if language == "python":
+        compile("\n".join(lines), page.path, "exec")
+        return []
+    names = [line.split()[:2] for line in lines if line.strip()]
+    return [f"there is no {' '.join(words)} to run" for words in names
+            if not (SOURCE / words[0]).exists() and f'Command{{"{words[-1]}"' not in source_text()]
 
 
 def trimmed(lines):
@@ -46,6 +58,14 @@ def shows(shown, output):
 
 def squeezed(text):
     return " ".join(text.split())
+
+
+known = functools.cache(Known)
+
+
+@functools.cache
+def all_of(texts):
+    return squeezed("\n".join(texts))
 
 
 def parts(code):
@@ -86,10 +106,10 @@ def plain(text):
 
 
 def wrong_numbers(page, printed, prose):
-    texts, allowed = sources(page, printed, prose), given(page, prose)
-    place = f"{page.path.name}:{prose.line}"
-    found = [f"{place}: no command of this section printed {number}" for number in Known(texts).unknown(plain(prose.text), allowed)]
-    text = squeezed("\n".join(texts))
+    texts, allowed = tuple(sources(page, printed, prose)), given(page, prose)
+    place = f"{page.path.name}:{prose.place[0] + 1}"
+    found = [f"{place}: no command of this section printed {number}" for number in known(texts).unknown(plain(prose.text), allowed)]
+    text = all_of(texts)
     for span in prose.spans:
         if re.search(r"\d", span) and not is_name(span) and span not in text and span not in allowed and span not in source_text():
             found.append(f"{place}: `{span}` stands in no output of this section and in no source file")
@@ -101,7 +121,7 @@ def is_name(span):
 
 
 def missing_files(page, prose, made_files):
-    place = f"{page.path.name}:{prose.line}"
+    place = f"{page.path.name}:{prose.place[0] + 1}"
     targets = [match[2] for match in LINK.finditer(prose.text)]
     found = [f"{place}: the link to {target} leads nowhere" for target in targets
              if "://" not in target and not (page.path.parent / target.split("#")[0]).exists()]

@@ -34,8 +34,8 @@ def exponent(number):
 
 def is_rounding(short, exact):
     dropped = exponent(short) - exponent(exact)
-    if exponent(short) > -2 or not 0 <= dropped <= DROPPED_DIGITS:
-        return short == exact
+    if exponent(short) > -2 or not 0 < dropped <= DROPPED_DIGITS:
+        return dropped == 0 and short == exact
     return any(exact.quantize(short, rounding) == short for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN))
 
 
@@ -57,7 +57,7 @@ class Known:
             return any(word.isalpha() and pair in self.beside
                        for word, pair in ((before, (before, number)), (after, (number, after))))
         if before == "head":
-            return number in self.values
+            return any(number == known and exponent(number) == exponent(known) for known in self.values)
         return any(is_rounding(number, known) for known in self.values)
 
     def unknown(self, prose, given):

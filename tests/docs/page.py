@@ -31,7 +31,7 @@ class Prose:
     """A paragraph, a heading or a row of a table, and the commands in it."""
     text: str
     section: int
-    line: int
+    place: tuple  # its lines
     commands: list = field(default_factory=list)
 
     @property
@@ -120,7 +120,7 @@ class Page:
         if not first.startswith(("|", "#")):
             while self.at < len(self.lines) and re.match(r"(?!```|<!--|\||#)\s*\S", self.lines[self.at]):
                 self.at += 1
-        prose = Prose(" ".join(self.lines[begin:self.at]), self.section, begin + 1)
+        prose = Prose(" ".join(self.lines[begin:self.at]), self.section, (begin, self.at))
         for span in prose.spans:
             if RUN.match(span):
                 prose.commands.append(Step("span", span, self.section))
