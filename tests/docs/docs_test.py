@@ -30,7 +30,11 @@ def main(names):
     found, skipped = [], []
     for name in names:
         page = read_page(name)
-        printed, made, pictures = try_out(page)
+        try:
+            printed, made, pictures = try_out(page)
+        except RuntimeError as error:
+            found.append(f"{name}: {error}")
+            continue
         wrong = complaints(page, printed, made) + pictures
         found += [f"{name}: {complaint}" for complaint in wrong or unnoticed(page, printed, made)]
         skipped += [step.text for step, output in zip(page.steps, printed) if output is SKIPPED]

@@ -43,12 +43,12 @@ class Known:
     """The numbers of some texts, and the words beside them."""
 
     def __init__(self, texts):
-        self.values, self.beside = set(), set()
+        self.values, self.beside = {}, set()  # by how they are written: 1 and 1.000 are not as exact
         for text in texts:
             words = ["", *tokens(text), ""]
             for before, token, after in zip(words, words[1:], words[2:]):
                 if is_number(token):
-                    self.values.add(value(token))
+                    self.values[str(value(token))] = value(token)
                     self.beside |= {(before, value(token)), (value(token), after)}
 
     def has(self, before, token, after):
@@ -57,8 +57,8 @@ class Known:
             return any(word.isalpha() and pair in self.beside
                        for word, pair in ((before, (before, number)), (after, (number, after))))
         if before == "head":
-            return any(number == known and exponent(number) == exponent(known) for known in self.values)
-        return any(is_rounding(number, known) for known in self.values)
+            return str(number) in self.values
+        return any(is_rounding(number, known) for known in self.values.values())
 
     def unknown(self, prose, given):
         """The numbers of a text that are not among these."""

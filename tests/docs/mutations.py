@@ -3,7 +3,7 @@ at a time, and each time there must be a complaint."""
 import random
 import re
 
-from complaints import complaints
+from complaints import complaints, is_name
 from figures import NUMBER
 from page import SPAN, Page
 from reader import SKIPPED
@@ -35,8 +35,9 @@ def numbers_in(lines, at, hidden):
 
 
 def hidden_in_prose(line):
-    """Code (a changed command is another command), links, and the number of a list's item."""
-    return [match.span() for pattern in (SPAN.pattern, r"\]\([^)]*\)", r"^\s*\d+\. ") for match in re.finditer(pattern, line)]
+    """Commands (a changed one is another command), links, and the number of a list's item."""
+    commands = [match.span() for match in SPAN.finditer(line) if is_name(match[2])]
+    return commands + [match.span() for pattern in (r"\]\([^)]*\)", r"^\s*\d+\. ") for match in re.finditer(pattern, line)]
 
 
 def unnoticed(page, printed, made):
