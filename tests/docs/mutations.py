@@ -3,7 +3,7 @@ at a time, and each time there must be a complaint."""
 import random
 import re
 
-from complaints import complaints, is_name
+from complaints import complaints, is_name, output_is_whole
 from figures import NUMBER
 from page import SPAN, Page
 from reader import SKIPPED
@@ -20,7 +20,7 @@ def changed(number, chance):
 def numbers_of(page, printed):
     """(line, begin, end) of the numbers that the page claims, in prose and in output."""
     for prose in page.prose:
-        for at in range(*prose.place):
+        for at in range(*prose.place) if output_is_whole(page, printed, prose.section) else ():
             yield from numbers_in(page.lines, at, hidden_in_prose(page.lines[at]))
     for step, output in zip(page.steps, printed):
         if step.shown is not None and output is not SKIPPED:
