@@ -1,6 +1,7 @@
 #include "lesson.hpp"
 
 #include <fmt/format.h>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <utility>
@@ -46,7 +47,7 @@ int run_lesson(Arguments const& arguments, std::string_view name, std::string_vi
                    !given["no-answers"].as<bool>()};
     lecture.open();
     lesson(lecture);
-    std::cout << std::flush;
+    if (!(std::cout << std::flush)) throw Error("the page cannot be written");
     return 0;
 }
 
@@ -114,6 +115,7 @@ void Lesson::close(std::vector<Term> const& steps) const {
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error like a full disk
     try {
         return run_lesson({argv + 1, argv + argc}, name, title, lesson);
     } catch (UsageError const& error) {

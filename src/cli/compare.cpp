@@ -103,7 +103,7 @@ int run_compare(Arguments const& arguments) {
             "and how far B is from A (Kullback-Leibler, in nats)\n\n{}\n",
             pattern_table(comparison, a.tokens));
     fmt::print("{}", paragraph(verdict(comparison) + "."));
-    if (given.count("csv") != 0) write_file(value(given, "csv"), comparison_csv(comparison));
+    if (given.count("csv") != 0) write_file_in_place(value(given, "csv"), comparison_csv(comparison));
     return within(comparison, tolerance) ? 0 : 1;
 }
 
