@@ -1,12 +1,12 @@
-// Put before a program by LD_PRELOAD, it makes one of the calls that change files fail, or kills the program
-// there, as kill -9 would.
+// Linked into the command `onehead_failing`, it makes one of the calls that change files fail, or kills the
+// program there, as kill -9 would.
 //   FAULT_AT=7 FAULT=28    the seventh such call fails with ENOSPC (28)
 //   FAULT_AT=7 FAULT=kill  the program dies before the seventh
 //   NO_EXCHANGE=1          two names cannot be exchanged, as on some file systems
 //   CALLS=file             how many there were is written to this file at the end
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
@@ -32,11 +32,6 @@ bool fails() {
     return true;
 }
 
-template <class Call>
-Call* real(char const* name) {
-    return reinterpret_cast<Call*>(dlsym(RTLD_NEXT, name));
-}
-
 struct Report {
     ~Report() {
         char const* const path = std::getenv("CALLS");
@@ -49,6 +44,7 @@ struct Report {
 
 }  // namespace
 
+// These stand before the system library's.
 extern "C" {
 
 int open(char const* path, int flags, ...) {
@@ -57,35 +53,34 @@ int open(char const* path, int flags, ...) {
     mode_t const mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
     va_end(rest);
     if ((flags & O_CREAT) != 0 && fails()) return -1;
-    return real<int(char const*, int, ...)>("open")(path, flags, mode);
+    return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 ssize_t write(int file, void const* bytes, std::size_t size) {
     if (file > STDERR_FILENO && fails()) return -1;
-    return real<ssize_t(int, void const*, std::size_t)>("write")(file, bytes, size);
+    return syscall(SYS_write, file, bytes, size);
 }
 
-int mkdir(char const* path, mode_t mode) {
-    return fails() ? -1 : real<int(char const*, mode_t)>("mkdir")(path, mode);
+int mkdir(char const* path, mode_t mode) noexcept {
+    return fails() ? -1 : static_cast<int>(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
 }
 
-int unlink(char const* path) {
-    return fails() ? -1 : real<int(char const*)>("unlink")(path);
+int unlink(char const* path) noexcept {
+    return fails() ? -1 : static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
 }
 
-int rmdir(char const* path) {
-    return fails() ? -1 : real<int(char const*)>("rmdir")(path);
+int rmdir(char const* path) noexcept {
+    return fails() ? -1 : static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
 }
 
-int rename(char const* from, char const* to) {
-    return fails() ? -1 : real<int(char const*, char const*)>("rename")(from, to);
+int rename(char const* from, char const* to) noexcept {
+    return fails() ? -1 : static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
-int renameat2(int from_folder, char const* from, int to_folder, char const* to, unsigned flags) {
+int renameat2(int from_folder, char const* from, int to_folder, char const* to, unsigned flags) noexcept {
     if (number("NO_EXCHANGE") != 0) errno = EINVAL;
     if (number("NO_EXCHANGE") != 0 || fails()) return -1;
-    return real<int(int, char const*, int, char const*, unsigned)>("renameat2")(from_folder, from, to_folder,
-                                                                                to, flags);
+    return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 
 }  // extern "C"

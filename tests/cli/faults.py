@@ -17,11 +17,6 @@ def content(path):
     return path.read_bytes() if path.exists() else None
 
 
-def with_faults(**variables):
-    """The environment in which a program meets the faults of failing_calls.cpp."""
-    return {**os.environ, "LD_PRELOAD": os.environ["ONEHEAD_FAILING_CALLS"], "ASAN_OPTIONS": "verify_asan_link_order=0", **variables}
-
-
 class Faults(ProgramTest):
     """Writes to `place`/cat, where an old trace or nothing stands, and beside it lie files of somebody else."""
 
@@ -44,11 +39,11 @@ class Faults(ProgramTest):
         if over_old:
             shutil.copytree(self.folder / "old", place / "cat")
 
-    def command(self, out, arguments):
-        return [BIN / "onehead", "trace", "--model", MINI, "--out", out, "--quiet", *map(str, arguments)]
+    def command(self, out, arguments, program="onehead"):
+        return [BIN / program, "trace", "--model", MINI, "--out", out, "--quiet", *map(str, arguments)]
 
-    def run_in(self, place, arguments=NEW, **options):
-        return subprocess.run(self.command(place / "cat", arguments), capture_output=True, text=True, check=False, **options)
+    def run_in(self, place, arguments=NEW, program="onehead", **options):
+        return subprocess.run(self.command(place / "cat", arguments, program), capture_output=True, text=True, check=False, **options)
 
     def expect_untouched(self, place):
         found = content(place)
