@@ -1,6 +1,7 @@
 #include "lesson.hpp"
 
 #include <fmt/format.h>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <utility>
@@ -48,7 +49,7 @@ int run_lesson(Arguments const& arguments, std::string_view name, std::string_vi
     lecture.open();
     lesson(lecture);
     write_index(value(given, "out"));
-    std::cout << std::flush;
+    if (!(std::cout << std::flush)) throw Error("the page cannot be written");
     return 0;
 }
 
@@ -118,6 +119,7 @@ void Lesson::close(std::vector<Term> const& steps) const {
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error like a full disk
     try {
         return run_lesson({argv + 1, argv + argc}, name, title, lesson);
     } catch (UsageError const& error) {
