@@ -80,4 +80,8 @@ void transpose_output(Case& c) {
     c.w.w_o = cut_output(turned, c.head);
 }
 
+void silence_other_heads(Case& c) {
+    for (Matrix& output : c.other_outputs) output.fill(0);
+}
+
 }  // namespace onehead

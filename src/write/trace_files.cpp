@@ -12,7 +12,7 @@ namespace {
 std::set<std::string> names_of_a_trace() {
     std::set<std::string> names{"tokens.csv", "trace.txt", "trace.html", "trace.json", "pattern.svg"};
     for (Term const& term : terms::all)
-        for (char const* const ending : {".csv", ".npy"}) names.insert(file_stem(term) + ending);
+        for (char const* const ending : {".csv", ".npy", ".tidy.csv"}) names.insert(file_stem(term) + ending);
     return names;
 }
 
