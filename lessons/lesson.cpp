@@ -10,6 +10,7 @@
 #include "error.hpp"
 #include "index.hpp"
 #include "study/worked.hpp"
+#include "trace/printable.hpp"
 #include "write/formats.hpp"
 #include "write/prose.hpp"
 #include "write/text.hpp"
@@ -61,7 +62,7 @@ std::string room_for_an_answer() {
 }
 
 int report(std::string_view name, char const* message, int exit_code) {
-    fmt::print(stderr, "{}: {}\n", name, message);
+    fmt::print(stderr, "{}: {}\n", name, printable(message));
     return exit_code;
 }
 
@@ -139,7 +140,7 @@ void Lesson::close(std::vector<Term> const& steps) const {
     tell(
         fmt::format("In {}: trace.html (for a browser) and trace.txt tell this row's whole story; {} hold "
                     "the steps of this lesson for every row.",
-                    out_, files));
+                    printable(out_), files));
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {

@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "error.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -54,7 +55,7 @@ void finish_page() {
 }
 
 int report(std::string_view message, int exit_code) {
-    fmt::print(stderr, "onehead: {}\n", message);
+    fmt::print(stderr, "onehead: {}\n", printable(message));
     return exit_code;
 }
 
