@@ -1,6 +1,7 @@
 #include "lesson.hpp"
 
 #include <fmt/format.h>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "error.hpp"
 #include "index.hpp"
 #include "study/worked.hpp"
+#include "trace/printable.hpp"
 #include "write/formats.hpp"
 #include "write/prose.hpp"
 #include "write/text.hpp"
@@ -49,7 +51,7 @@ int run_lesson(std::string_view program, Arguments const& arguments, std::string
     lecture.open();
     lesson(lecture);
     write_index(value(given, "out"));
-    std::cout << std::flush;
+    if (!(std::cout << std::flush)) throw Error("the page cannot be written");
     return 0;
 }
 
@@ -60,7 +62,7 @@ std::string room_for_an_answer() {
 }
 
 int report(std::string_view name, char const* message, int exit_code) {
-    fmt::print(stderr, "{}: {}\n", name, message);
+    fmt::print(stderr, "{}: {}\n", name, printable(message));
     return exit_code;
 }
 
@@ -138,10 +140,11 @@ void Lesson::close(std::vector<Term> const& steps) const {
     tell(
         fmt::format("In {}: trace.html (for a browser) and trace.txt tell this row's whole story; {} hold "
                     "the steps of this lesson for every row.",
-                    out_, files));
+                    printable(out_), files));
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error like a full disk
     try {
         return run_lesson(argv[0], {argv + 1, argv + argc}, name, title, lesson);
     } catch (UsageError const& error) {

@@ -10,6 +10,7 @@
 #include "load/npy.hpp"
 #include "load/safetensors.hpp"
 #include "load/trace_folder.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -21,12 +22,17 @@ constexpr auto examples = R"(  onehead check cat pattern.npy --step softmax
   onehead check cat out.safetensors --step q --tensor 0.c_attn --columns 0:64
 )";
 
+constexpr std::uint64_t largest_reference = std::uint64_t{1} << 28U;
+
 Array read_tensor(std::filesystem::path const& file, std::string const& name) {
     if (name.empty())
         throw UsageError(fmt::format(
             "{}: expected --tensor NAME with it, found none; say which tensor is meant", file.string()));
     Safetensors const tensors{file};
     TensorInfo const& info = tensors.at(name);
+    if (info.end - info.begin > largest_reference)
+        throw Error(fmt::format("{}: tensor {}: expected at most {} bytes, as a step has, found {}",
+                                file.string(), printable(name), largest_reference, info.end - info.begin));
     return {{info.shape.begin(), info.shape.end()}, tensors.read_doubles(name), info.dtype != "F64"};
 }
 

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "error.hpp"
 #include "load/trace_folder.hpp"
+#include "trace/printable.hpp"
 #include "write/compare_html.hpp"
 #include "write/compare_tables.hpp"
 #include "write/file.hpp"
@@ -62,14 +63,16 @@ int run_compare(Arguments const& arguments) {
     Trace const a = read_trace(value(given, "a"));
     Trace const b = read_trace(value(given, "b"));
     Comparison const comparison = compare(a, b);
-    fmt::print("A  {}\nB  {}\n\n{}\n", value(given, "a"), value(given, "b"), step_table(comparison).text());
+    fmt::print("A  {}\nB  {}\n\n{}\n", printable(value(given, "a")), printable(value(given, "b")),
+               step_table(comparison).text());
     if (!comparison.pattern.empty())
         fmt::print("{}\n{}\n", paragraph(pattern_table_says), pattern_table(comparison, a.tokens).text());
     fmt::print("{}", paragraph(verdict(comparison) + "."));
-    if (given.count("csv") != 0) write_file(value(given, "csv"), comparison_csv(comparison));
+    if (given.count("csv") != 0) write_file_in_place(value(given, "csv"), comparison_csv(comparison));
     if (given.count("html") != 0)
-        write_file_in_place(value(given, "html"),
-                            compare_html({value(given, "a"), a}, {value(given, "b"), b}, comparison));
+        write_file_in_place(
+            value(given, "html"),
+            compare_html({printable(value(given, "a")), a}, {printable(value(given, "b")), b}, comparison));
     return within(comparison, tolerance) ? 0 : 1;
 }
 

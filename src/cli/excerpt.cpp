@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "error.hpp"
 #include "load/excerpt_writer.hpp"
+#include "trace/printable.hpp"
 #include "write/file.hpp"
 
 namespace onehead {
@@ -35,7 +36,7 @@ int run_excerpt(Arguments const& arguments) {
     Request const request = make_request(given, *model);
     std::string const bytes = make_excerpt(*model, request.layer, tokens_of(*model, request));
     write_file_in_place(value(given, "out"), bytes);
-    fmt::print("{}: layer {} of {}, {} bytes\n", value(given, "out"), request.layer, model->name(),
+    fmt::print("{}: layer {} of {}, {} bytes\n", printable(value(given, "out")), request.layer, model->name(),
                bytes.size());
     return 0;
 }

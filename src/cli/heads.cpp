@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "error.hpp"
+#include "load/memory.hpp"
 #include "study/survey.hpp"
 #include "write/csv.hpp"
 #include "write/file.hpp"
@@ -114,12 +115,14 @@ int run_heads(Arguments const& arguments) {
 
     auto const model = open_model(given);
     std::vector<int> const ids = tokens_of(*model, make_request(given, *model));
+    model->check_tokens(ids);
+    expect_memory(model->config(), ids.size());
     Tokens const tokens = describe_tokens(*model, ids);
     auto heads = survey(*model, ids);
     if (given.count("sort") != 0) sort_by(heads, value(given, "sort"));
     fmt::print("{} on {} ({} tokens)\n\n{}\n{}", model->name(), label(model->tokenizer().decode(ids)),
                ids.size(), table_of(heads, tokens), paragraph(legend));
-    if (given.count("out") != 0) write_file(value(given, "out"), csv_of(heads, tokens));
+    if (given.count("out") != 0) write_file_in_place(value(given, "out"), csv_of(heads, tokens));
     return 0;
 }
 

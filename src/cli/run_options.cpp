@@ -4,12 +4,12 @@
 #include <unistd.h>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <sstream>
 
 #include "error.hpp"
 #include "load/file.hpp"
 #include "math/parallel.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr std::size_t longest_text = std::size_t{16} << 20;  // bytes, far beyond any model's n_ctx
+constexpr std::size_t shown = 200;                           // bytes of a word that a message repeats
 
 std::vector<int> parse_tokens(std::string const& list) {
     std::vector<int> ids;
@@ -50,10 +51,6 @@ private:
     std::size_t n_layer_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-std::string first_line(std::string const& message) {
-    return message.substr(0, message.find('\n'));
-}
 
 }  // namespace
 
@@ -95,7 +92,8 @@ Given parse(Arguments const& arguments, Options const& options, std::vector<std:
         po::store(po::command_line_parser(arguments).options(options).positional(places).style(style).run(),
                   given);
     } catch (po::error const& error) {
-        throw UsageError(fmt::format("{}; --help lists the options", first_line(error.what())));
+        throw UsageError(fmt::format("{}; --help lists the options",
+                                     printable(std::string_view{error.what()}.substr(0, shown))));
     }
     return given;
 }
@@ -129,21 +127,24 @@ std::size_t parse_count(std::string_view option, std::string_view text) {
     std::size_t count = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (error == std::errc{} && end == text.data() + text.size()) return count;
-    throw UsageError(fmt::format("{} {}: expected a whole number from 0, such as 3", option, label(text)));
+    throw UsageError(fmt::format("{} {}: expected a whole number from 0, such as 3", option,
+                                 label(text.substr(0, shown))));
 }
 
 double parse_number(std::string_view option, std::string const& text) {
-    char* end = nullptr;
-    double const number = std::strtod(text.c_str(), &end);
-    if (!text.empty() && *end == '\0' && number >= 0) return number;
-    throw UsageError(fmt::format("{} {}: expected a number from 0, such as 1e-6", option, label(text)));
+    double number = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size() && number >= 0) return number;
+    throw UsageError(
+        fmt::format("{} {}: expected a number from 0, such as 1e-6", option, label(text.substr(0, shown))));
 }
 
 Term const& parse_step(std::string_view option, std::string const& name) {
     if (auto const* term = find_term(name)) return *term;
     std::string names;
     for (Term const& term : terms::all) names += fmt::format("{}{}", names.empty() ? "" : ", ", term.name);
-    throw UsageError(fmt::format("{}: {} is no step; choose one of {}", option, label(name), names));
+    throw UsageError(
+        fmt::format("{}: {} is no step; choose one of {}", option, label(name.substr(0, shown)), names));
 }
 
 }  // namespace onehead

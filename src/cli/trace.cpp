@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "error.hpp"
+#include "trace/printable.hpp"
 #include "write/formats.hpp"
 #include "write/shaded_grid.hpp"
 #include "write/text.hpp"
@@ -62,7 +63,7 @@ int run_trace(Arguments const& arguments) {
     fmt::print("{}", out.empty() ? trace_text(result, {}) : trace_summary(result));
     if (auto const width = terminal_width())
         fmt::print("\n{}", shaded_grid(result, *width, wants_colour() ? Shading::colour : Shading::blocks));
-    if (!out.empty()) fmt::print("\nwritten to {}\n", out);
+    if (!out.empty()) fmt::print("\nwritten to {}\n", printable(out));
     return 0;
 }
 

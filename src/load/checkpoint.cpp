@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "error.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -19,7 +20,7 @@ bool is_there(fs::path const& path) {
 
 std::string folder_name(fs::path const& folder) {
     std::error_code refused;
-    return fs::canonical(folder, refused).filename().string();
+    return printable(fs::canonical(folder, refused).filename().string());
 }
 
 fs::path weights_path(fs::path const& folder) {

@@ -12,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t deepest = 16384;
 constexpr std::size_t widest = 16384;  // GPT-2 XL has 1600; a matrix of it should still fit into memory
 
 // A config and the file it is from.
@@ -90,6 +91,9 @@ void check_config(Config const& config, std::string const& source) {
         throw Error(
             fmt::format("{}: expected a width of at most {} (n_embd) and {} (n_inner), found {} and {}",
                         source, widest, 4 * widest, config.d_model, config.d_mlp));
+    if (config.n_layer > deepest)
+        throw Error(fmt::format("{}: n_layer: expected at most {} layers, found {}", source, deepest,
+                                config.n_layer));
     if (config.n_head == 0 || config.d_model % config.n_head != 0)
         throw Error(fmt::format("{}: n_head {} does not divide the width {} (n_embd) evenly", source,
                                 config.n_head, config.d_model));

@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "load/excerpt_index.hpp"
 #include "load/quote.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -69,7 +70,7 @@ void Excerpt::check_shapes() const {
 
 std::string Excerpt::name() const {
     return fmt::format("{} ({})", metadata_.model,
-                       std::filesystem::path(weights_.file.name()).filename().string());
+                       printable(std::filesystem::path(weights_.file.name()).filename().string()));
 }
 
 bool Excerpt::has_hidden_states(std::size_t layer) const {

@@ -11,6 +11,8 @@
 namespace onehead {
 namespace {
 
+constexpr std::uint64_t most_rows = 1'000'000;  // far beyond GPT-2's 50257 tokens
+
 // "h.4.attn.c_attn.weight" or "transformer.h.4.attn.c_attn.weight": 4. Nothing for another name.
 std::optional<std::size_t> layer_in(std::string_view name) {
     if (name.starts_with("transformer.")) name.remove_prefix(std::string_view("transformer.").size());
@@ -39,7 +41,11 @@ std::vector<std::size_t> find_layers(Safetensors const& file) {
 std::map<std::int64_t, std::size_t> find_rows(WeightFile const& weights) {
     auto const name = weights.full_name("wte.row_ids");
     std::map<std::int64_t, std::size_t> rows;
-    if (weights.file.find(name) == nullptr) return rows;
+    auto const* const ids = weights.file.find(name);
+    if (ids == nullptr) return rows;
+    if (ids->shape.size() != 1 || ids->shape[0] > most_rows)
+        throw Error(fmt::format("{}: tensor {}: expected shape [m] with at most {} token ids, found [{}]",
+                                weights.file.name(), quote(name), most_rows, fmt::join(ids->shape, ", ")));
     for (std::int64_t const id : weights.file.read_integers(name))
         if (!rows.emplace(id, rows.size()).second)
             throw Error(fmt::format("{}: tensor {}: token id {} is there twice", weights.file.name(),

@@ -8,6 +8,7 @@
 #include "error.hpp"
 #include "load/json.hpp"
 #include "load/quote.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 namespace {
@@ -48,8 +49,7 @@ public:
     }
 
     std::string one_line(std::string_view key) const {
-        auto const is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-        if (std::ranges::any_of(text(key), is_control)) refuse(key, "a name on one line");
+        if (printable(text(key)) != text(key)) refuse(key, "a name on one line, all of it visible");
         return text(key);
     }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "error.hpp"
+#include "load/memory.hpp"
 #include "load/run.hpp"
 
 namespace onehead {
@@ -29,7 +30,7 @@ public:
     void set_metadata(nlohmann::ordered_json metadata) { header_["__metadata__"] = std::move(metadata); }
 
     std::string bytes() const {
-        std::string header = header_.dump();
+        std::string header = header_.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         header.resize((header.size() + 7) / 8 * 8, ' ');
         auto const length = static_cast<std::uint64_t>(header.size());
         return std::string(reinterpret_cast<char const*>(&length), sizeof length) + header + data_;
@@ -85,6 +86,7 @@ nlohmann::ordered_json metadata(Model const& model, std::size_t layer, std::vect
 std::string make_excerpt(Model const& model, std::size_t layer, std::vector<int> const& ids) {
     model.check_layer(layer);
     model.check_tokens(ids);
+    expect_memory(model.config(), ids.size());
     if (model.rows() != Rows::exact)
         throw UsageError(fmt::format(
             "{}: its rows are not exact, so that no exact excerpt can be cut from it; use the whole model",

@@ -33,19 +33,19 @@ int open_to_read(std::filesystem::path const& path) {
     return descriptor;
 }
 
-std::uint64_t regular_size(int descriptor, std::string const& name) {
+struct stat status_of(int descriptor, std::string const& name) {
     struct stat status {};
     if (::fstat(descriptor, &status) != 0) throw Error(fmt::format("{}: cannot be read: {}", name, reason()));
     if (!S_ISREG(status.st_mode))
         throw Error(fmt::format("{}: expected a file, found {}", name, kind(status.st_mode)));
-    return static_cast<std::uint64_t>(status.st_size);
+    return status;
 }
 
 }  // namespace
 
 File::File(std::filesystem::path path) : path_(std::move(path)), descriptor_(open_to_read(path_)) {
     try {
-        size_ = regular_size(descriptor_, name());
+        opened_ = state();
     } catch (...) {
         ::close(descriptor_);
         throw;
@@ -54,6 +54,19 @@ File::File(std::filesystem::path path) : path_(std::move(path)), descriptor_(ope
 
 File::~File() {
     ::close(descriptor_);
+}
+
+File::State File::state() const {
+    struct stat const status = status_of(descriptor_, name());
+    return {static_cast<std::uint64_t>(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+void File::expect_unchanged() const {
+    if (state() == opened_) return;
+    throw Error(fmt::format(
+        "{}: expected a file that stays as it is, found that it was written to while it was read: "
+        "wait until it is whole, then run this again",
+        name()));
 }
 
 void File::read(std::uint64_t offset, std::span<std::byte> bytes) const {
@@ -70,6 +83,7 @@ void File::read(std::uint64_t offset, std::span<std::byte> bytes) const {
         done += static_cast<std::size_t>(got);
         total_read += static_cast<std::uint64_t>(got);
     }
+    expect_unchanged();
 }
 
 std::uint64_t File::bytes_read() {

@@ -1,6 +1,7 @@
 // A file that is only read, and not trusted to stay as it is: it is opened once, and whatever is missing
-// later (it shrank, the disk failed) is an Error. It is not mapped into memory, where a file that shrinks
-// ends the program.
+// later (it shrank, the disk failed) is an Error, and so is what was written to it meanwhile: half of an old
+// file and half of a new one are no file. It is not mapped into memory, where a file that shrinks ends the
+// program.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +24,32 @@ public:
 
     std::filesystem::path const& path() const { return path_; }
     std::string name() const { return path_.string(); }
-    std::uint64_t size() const { return size_; }  // in bytes, when it was opened
+    std::uint64_t size() const { return opened_.size; }  // in bytes, when it was opened
 
-    // Fills `bytes` with what lies at the offset. Throws an Error if the file ends before.
+    // Fills `bytes` with what lies at the offset. Throws an Error if the file ends before, or is no longer
+    // the one that was opened.
     void read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
     // How many bytes all files together have read since the program started.
     static std::uint64_t bytes_read();
 
 private:
+    // What tells that somebody wrote to it. The time of its last change in any way is left out: that is also
+    // of a new name or a second link, while the bytes stay.
+    struct State {
+        std::uint64_t size = 0;
+        std::int64_t modified_seconds = 0;
+        std::int64_t modified_nanoseconds = 0;
+
+        bool operator==(State const&) const = default;
+    };
+
+    State state() const;
+    void expect_unchanged() const;
+
     std::filesystem::path path_;
     int descriptor_;
-    std::uint64_t size_ = 0;
+    State opened_;
 };
 
 // The whole of a small file. Throws an Error if it is larger than `most` bytes.

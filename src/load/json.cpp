@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t deepest = 16;
+constexpr std::size_t most_parts = 200'000;  // a list of token ids is the longest that is read
 
 // Sees each part of the text before it is kept.
 class Guard {
@@ -23,6 +24,8 @@ public:
 
     bool operator()(int /*depth*/, json::parse_event_t event, json const& part) {
         using Event = json::parse_event_t;
+        if (++parts_ > most_parts)
+            throw Error(fmt::format("{}: expected at most {} values, found more", source_, most_parts));
         if (event == Event::object_start || event == Event::array_start) enter();
         if (event == Event::object_end || event == Event::array_end) keys_.pop_back();
         if (event == Event::key) check_key(part.get_ref<std::string const&>());
@@ -42,6 +45,7 @@ private:
     }
 
     std::string source_;
+    std::size_t parts_ = 0;
     std::vector<std::set<std::string>> keys_;  // of each object or list that is open
 };
 

@@ -10,6 +10,7 @@
 
 #include "error.hpp"
 #include "load/quote.hpp"
+#include "trace/printable.hpp"
 
 namespace onehead {
 
@@ -37,7 +38,13 @@ public:
         return get(key).get<std::string>();
     }
 
-    std::string text_or_null(char const* key) const { return get(key).is_null() ? "" : text(key); }
+    // A text that a page shows as it is.
+    std::string line(char const* key) const {
+        if (printable(text(key)) != text(key)) refuse(key, "one line of text, all of it visible");
+        return text(key);
+    }
+
+    std::string line_or_null(char const* key) const { return get(key).is_null() ? "" : line(key); }
 
     double number(char const* key) const {
         if (!get(key).is_number()) refuse(key, "a number");

@@ -2,18 +2,25 @@
 // them, so that a program that encodes one sentence starts at once.
 #include "load/merges.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
+#include "error.hpp"
 #include "load/byte_symbols.hpp"
 #include "load/text_file.hpp"
+#include "trace/token.hpp"
 
 namespace onehead {
 
 namespace {
 
-constexpr std::size_t largest_file = 64U << 20U;
+constexpr std::size_t largest_file = 16U << 20U;
+constexpr std::size_t most_lines = 500'000;  // GPT-2's has 50000
+
+// Among different lines, in a table that is at most half full, no search is as long as this.
+constexpr std::size_t longest_search = 256;
 
 // FNV-1a, a byte at a time, so that lines are hashed while their ends are being looked for.
 constexpr std::uint64_t empty_hash = 0xCBF29CE484222325;
@@ -45,6 +52,9 @@ Merges::Merges(std::filesystem::path const& file) : file_(file), text_(read_line
     std::size_t const first = end_of_version(text_);
     first_line_ = first == 0 ? 1 : 2;
     auto const lines_at_most = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
+    if (lines_at_most > most_lines)
+        throw Error(fmt::format("{}: expected at most {} merges, found {} lines; get the file again",
+                                file_.string(), most_lines, lines_at_most));
     slots_.resize(std::bit_ceil(2 * lines_at_most));
     begins_.reserve(lines_at_most + 1);
     begins_.push_back(static_cast<std::uint32_t>(first));
@@ -63,7 +73,10 @@ Merges::Merges(std::filesystem::path const& file) : file_(file), text_(read_line
 void Merges::insert(std::uint64_t hash) {
     std::size_t const mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
-    while (slots_[slot] != 0) slot = (slot + 1) & mask;
+    for (std::size_t steps = 0; slots_[slot] != 0; slot = (slot + 1) & mask)
+        if (++steps > longest_search)
+            throw Error(fmt::format("{}: expected each merge once, found {} many times; get the file again",
+                                    file_.string(), label(line(n_lines() - 1).substr(0, 80))));
     slots_[slot] = static_cast<std::uint32_t>(n_lines());
 }
 

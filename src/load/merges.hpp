@@ -14,7 +14,8 @@ namespace onehead {
 
 class Merges {
 public:
-    // Throws an Error if the file cannot be read. What its lines say is left to `check`.
+    // Throws an Error if the file cannot be read, or is none that one could work with. What its lines say
+    // is left to `check`.
     explicit Merges(std::filesystem::path const& file);
 
     // Throws an Error that names the line unless each line is two symbols with a space between them, each a

@@ -1,11 +1,14 @@
 #include "load/npy.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <regex>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "error.hpp"
 #include "load/file.hpp"
@@ -16,7 +19,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in memory");
 
-constexpr std::size_t largest_file = std::size_t{1} << 28;
 constexpr std::size_t longest_header = 4096;  // numpy needs 118 bytes for any shape of up to 4 dimensions
 
 [[noreturn]] void refuse(std::string const& name, std::string_view expected, std::string_view found) {
@@ -70,21 +72,15 @@ std::vector<std::size_t> parse_shape(std::string const& text, std::size_t most, 
     return shape;
 }
 
-template <typename Number>
-std::vector<double> parse_numbers(std::string_view bytes) {
-    std::vector<Number> numbers(bytes.size() / sizeof(Number));
-    std::memcpy(numbers.data(), bytes.data(), bytes.size());
-    return {numbers.begin(), numbers.end()};
-}
+// What the first bytes say: the array but for its numbers, and where these begin.
+struct Layout {
+    Array array;
+    std::size_t begin = 0;
+    std::size_t bytes = 0;  // of all numbers
+};
 
-}  // namespace
-
-Array read_npy(std::filesystem::path const& path) {
-    return parse_npy(read_text(path, largest_file), path.string());
-}
-
-Array parse_npy(std::string const& bytes, std::string const& name) {
-    std::string_view rest = bytes;
+Layout read_layout(std::string_view start, std::size_t file_size, std::string const& name) {
+    std::string_view rest = start;
     std::string const header = take_header(rest, name);
     static std::regex const form{
         R"(\{ ?'descr': ?'([^']*)', ?'fortran_order': ?(True|False), ?'shape': ?\(([0-9, ]*)\),? ?\} *\n?)"};
@@ -98,16 +94,52 @@ Array parse_npy(std::string const& bytes, std::string const& name) {
                quote(dtype) + "; save a.astype(numpy.float32) instead");
     if (parts[2] == "True")
         refuse(name, "row-major order", "Fortran order; save numpy.ascontiguousarray(a) instead");
-    Array array{.shape = {}, .values = {}, .is_float32 = dtype == "<f4"};
-    std::size_t const width = array.is_float32 ? sizeof(float) : sizeof(double);
-    array.shape = parse_shape(parts[3], rest.size() / width, name);
-    std::size_t count = 1;
-    for (std::size_t const size : array.shape) count *= size;
-    if (rest.size() != count * width)
-        refuse(name, fmt::format("{} bytes of numbers for shape ({})", count * width, parts[3].str()),
-               std::to_string(rest.size()));
-    array.values = array.is_float32 ? parse_numbers<float>(rest) : parse_numbers<double>(rest);
-    return array;
+    Layout layout{{.shape = {}, .values = {}, .is_float32 = dtype == "<f4"}, start.size() - rest.size(), 0};
+    std::size_t const width = layout.array.is_float32 ? sizeof(float) : sizeof(double);
+    layout.array.shape = parse_shape(parts[3], (file_size - layout.begin) / width, name);
+    layout.bytes = width;
+    for (std::size_t const size : layout.array.shape) layout.bytes *= size;
+    if (file_size - layout.begin != layout.bytes)
+        refuse(name, fmt::format("{} bytes of numbers for shape ({})", layout.bytes, parts[3].str()),
+               std::to_string(file_size - layout.begin));
+    return layout;
+}
+
+// `read` fills bytes with those of the numbers.
+template <typename Number, typename Read>
+std::vector<double> read_numbers(std::size_t bytes, Read const& read) {
+    std::vector<Number> numbers(bytes / sizeof(Number));
+    read(std::as_writable_bytes(std::span(numbers)));
+    return {numbers.begin(), numbers.end()};
+}
+
+template <typename Read>
+Array with_numbers(Layout layout, Read const& read) {
+    layout.array.values = layout.array.is_float32 ? read_numbers<float>(layout.bytes, read)
+                                                  : read_numbers<double>(layout.bytes, read);
+    return std::move(layout.array);
+}
+
+}  // namespace
+
+Array read_npy(std::filesystem::path const& path, std::size_t most_bytes) {
+    File const file(path);
+    std::string start(std::min<std::uint64_t>(file.size(), longest_header + 12), '\0');
+    file.read(0, std::as_writable_bytes(std::span(start)));
+    Layout layout = read_layout(start, file.size(), file.name());
+    if (layout.bytes > most_bytes)
+        refuse(file.name(), fmt::format("at most {} bytes of numbers", most_bytes),
+               std::to_string(layout.bytes));
+    std::size_t const begin = layout.begin;
+    return with_numbers(std::move(layout), [&](std::span<std::byte> bytes) { file.read(begin, bytes); });
+}
+
+Array parse_npy(std::string const& bytes, std::string const& name) {
+    Layout layout = read_layout(std::string_view{bytes}.substr(0, longest_header + 12), bytes.size(), name);
+    std::size_t const begin = layout.begin;
+    return with_numbers(std::move(layout), [&](std::span<std::byte> numbers) {
+        std::memcpy(numbers.data(), &bytes[begin], numbers.size());
+    });
 }
 
 }  // namespace onehead

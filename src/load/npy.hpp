@@ -14,8 +14,8 @@
 namespace onehead {
 
 // float32 or float64, little-endian, row-major, of 1 to 4 dimensions. Throws an Error that names the file
-// and, for an array of another kind, what to save instead.
-Array read_npy(std::filesystem::path const& path);
+// and, for an array of another kind, what to save instead. Numbers beyond `most_bytes` are not read.
+Array read_npy(std::filesystem::path const& path, std::size_t most_bytes = std::size_t{1} << 28U);
 
 // The same for bytes in memory; `name` names them in messages.
 Array parse_npy(std::string const& bytes, std::string const& name);

@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "head/experiments.hpp"
 #include "head/head.hpp"
+#include "load/memory.hpp"
 #include "load/weights_hash.hpp"
 
 namespace onehead {
@@ -15,6 +16,16 @@ void expect_below(std::size_t value, std::size_t limit, std::string_view option,
     if (value < limit) return;
     throw UsageError(
         fmt::format("{} {}: there is no such {}; choose one from 0 to {}", option, value, what, limit - 1));
+}
+
+// A text that no tokens could make short enough is not encoded first.
+std::vector<int> encode(Model const& model, std::string const& text) {
+    std::size_t const n_ctx = model.config().n_ctx;
+    if (text.size() > n_ctx && text.size() / n_ctx >= model.tokenizer().longest())
+        throw UsageError(
+            fmt::format("the text has {} bytes, {} takes at most {} tokens of at most {} bytes: shorten it",
+                        text.size(), model.name(), n_ctx, model.tokenizer().longest()));
+    return model.tokenizer().encode(text);
 }
 
 std::string why_left_out(Rows rows) {
@@ -72,7 +83,7 @@ std::vector<int> tokens_of(Model const& model, Request const& request) {
     if (request.token_ids)
         ids = *request.token_ids;
     else if (request.text)
-        ids = model.tokenizer().encode(*request.text);
+        ids = encode(model, *request.text);
     else if (ids = model.own_tokens(); ids.empty())
         ids = model.tokenizer().encode(default_text);
     if (ids.empty())
@@ -85,6 +96,7 @@ Run prepare(Model const& model, Request const& request) {
     expect_below(request.head, model.config().n_head, "--head", "head");
     std::vector<int> const ids = tokens_of(model, request);
     model.check_tokens(ids);
+    expect_memory(model.config(), ids.size());
     if (request.row) expect_below(*request.row, ids.size(), "--row", "row in this text");
     Run run{make_case(model, ids, request), {}, {}};
     run.facts = describe(model, request, run.head, ids);

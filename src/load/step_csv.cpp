@@ -12,7 +12,7 @@
 namespace onehead {
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{1} << 28;
+constexpr std::size_t largest_tokens = std::size_t{1} << 24;
 constexpr std::size_t first_number = 3;  // after pos, token_id and token
 
 void expect_all(CsvReader const& csv, std::vector<std::string> const& texts) {
@@ -57,11 +57,19 @@ std::string parse_hex(CsvReader const& csv, std::size_t column) {
     return bytes;
 }
 
+// The bytes that the table can have: at most 32 for a number and what separates it, and each label, with its
+// quotes doubled, in a row's and in a column's name.
+std::size_t most_bytes(Tokens const& tokens, std::size_t rows, std::size_t columns) {
+    std::size_t names = 64 * (rows + columns + 1);
+    for (Token const& token : tokens) names += 4 * label(token.bytes).size();
+    return names + 32 * rows * columns;
+}
+
 }  // namespace
 
 Matrix read_step_csv(std::filesystem::path const& path, Term const& term, Tokens const& tokens,
                      std::size_t rows, std::size_t columns) {
-    std::string text = read_text(path, largest_file);
+    std::string text = read_text(path, most_bytes(tokens, rows, columns));
     std::size_t const least = 2 * rows * columns;  // a digit and a separator for each number
     if (text.size() < least)
         throw Error(
@@ -84,7 +92,7 @@ Matrix read_step_csv(std::filesystem::path const& path, Term const& term, Tokens
 }
 
 Tokens read_tokens_csv(std::filesystem::path const& path, std::vector<int> const& ids) {
-    CsvReader csv{read_text(path, largest_file), path.string()};
+    CsvReader csv{read_text(path, largest_tokens), path.string()};
     csv.expect_next("the names of the columns");
     expect_all(csv, {"pos", "token_id", "token", "bytes"});
     Tokens tokens;

@@ -4,6 +4,7 @@
 #include "load/tokenizer.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "error.hpp"
 #include "load/byte_pairs.hpp"
@@ -52,6 +53,12 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
 
 int Tokenizer::size() const {
     return vocabulary_ ? vocabulary_->size() : merges_.size() + 1;
+}
+
+std::size_t Tokenizer::longest() const {
+    std::size_t longest = 0;
+    for (int id = 0; id < size(); ++id) longest = std::max(longest, bytes(id).size());
+    return longest;
 }
 
 std::string Tokenizer::bytes(int id) const {

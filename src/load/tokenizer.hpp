@@ -26,7 +26,8 @@ public:
 
     std::string bytes(int id) const;  // throws a UsageError if the vocabulary has no such id
     std::string decode(std::vector<int> const& ids) const;
-    int size() const;  // 50257
+    int size() const;             // 50257
+    std::size_t longest() const;  // the bytes of the longest token
 
 private:
     Merges merges_;

@@ -63,7 +63,7 @@ void expect_finite(std::string const& file, StepFile const& step, std::size_t at
 }
 
 Matrix read_step_npy(fs::path const& path, StepFile const& step) {
-    Array const array = read_npy(path);
+    Array const array = read_npy(path, step.rows * step.columns * sizeof(double));
     if (!array.is_float32)
         throw Error(fmt::format("{}: expected float32, as a trace has, found float64: write the trace again",
                                 path.string()));

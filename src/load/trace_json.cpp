@@ -40,14 +40,14 @@ std::vector<int> read_ids(JsonObject const& trace) {
 void read_experiment(JsonObject const& trace, Facts& facts) {
     if (trace.get("experiment").is_null()) return;
     JsonObject const experiment{trace.get("experiment"), trace.place() + ": experiment"};
-    facts.experiment = experiment.text("name");
-    facts.experiment_says = experiment.text("changes");
+    facts.experiment = experiment.line("name");
+    facts.experiment_says = experiment.line("changes");
 }
 
 Facts read_facts(JsonObject const& trace, std::size_t n_seq) {
     Facts facts;
-    facts.model = trace.text("model");
-    facts.weights_sha256 = trace.text("weights_sha256");
+    facts.model = trace.line("model");
+    facts.weights_sha256 = trace.line("weights_sha256");
     facts.n_layer = trace.count("n_layer", 1, widest);
     facts.n_head = trace.count("n_head", 1, widest);
     facts.layer = trace.count("layer", 0, facts.n_layer - 1);
@@ -58,7 +58,7 @@ Facts read_facts(JsonObject const& trace, std::size_t n_seq) {
     facts.divisor = trace.number("divisor");
     facts.text = trace.text("text");
     facts.row = trace.count("row", 0, n_seq - 1);
-    facts.left_out = trace.text_or_null("left_out");
+    facts.left_out = trace.line_or_null("left_out");
     read_experiment(trace, facts);
     return facts;
 }
@@ -69,10 +69,10 @@ std::size_t width(Term const& term, Facts const& facts, std::size_t n_seq) {
 }
 
 StepFile read_step(JsonObject const& entry, Facts const& facts, std::size_t n_seq) {
-    Term const* const term = find_term(entry.text("name"));
+    Term const* const term = find_term(entry.line("name"));
     if (term == nullptr) entry.refuse("name", "the name of a step");
-    StepFile step{*term, entry.text("formula"), term->rows == "1" ? 1 : n_seq, width(*term, facts, n_seq),
-                  entry.text_or_null("file")};
+    StepFile step{*term, entry.line("formula"), term->rows == "1" ? 1 : n_seq, width(*term, facts, n_seq),
+                  entry.line_or_null("file")};
     if (entry.get("shape") != json{step.rows, step.columns})
         entry.refuse("shape",
                      fmt::format("[{}, {}], as the tokens and widths have it", step.rows, step.columns));

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Ids = std::unordered_map<std::string, int>;
 
-constexpr std::size_t largest_file = 64U << 20U;
-constexpr int largest_id = 10'000'000;
+constexpr std::size_t largest_file = 16U << 20U;
+constexpr int largest_id = 500'000;  // GPT-2's is 50256
 
 [[noreturn]] void refuse(fs::path const& file, std::string_view expected, std::string_view found) {
     throw Error(fmt::format("{}: expected {}, found {}; get the file again from where the model came from",
@@ -48,10 +48,13 @@ struct PairReader {
     void add(json const& value) {
         bool const is_id = value.is_number_unsigned() && value.get<std::uint64_t>() <= largest_id;
         if (!is_id)
-            refuse(file, fmt::format("the id of {}, a whole number from 0", label(key)),
+            refuse(file,
+                   fmt::format("the id of {}, a whole number from 0 to {}", label(key.substr(0, 80)),
+                               largest_id),
                    value.dump().substr(0, 80));
+        if (ids.size() == largest_id) refuse(file, fmt::format("at most {} tokens", largest_id), "more");
         if (!ids.emplace(key, value.get<int>()).second)
-            refuse(file, "each token once", label(key) + " twice");
+            refuse(file, "each token once", label(key.substr(0, 80)) + " twice");
     }
 };
 
@@ -73,7 +76,7 @@ std::vector<std::string> bytes_by_id(fs::path const& file, Ids const& ids) {
         auto const index = static_cast<std::size_t>(id);
         if (index >= found.size() || found[index]) {
             refuse(file, fmt::format("{} ids from 0 without a gap, each once", ids.size()),
-                   fmt::format("{} for {}", id, label(characters)));
+                   fmt::format("{} for {}", id, label(characters.substr(0, 80))));
         }
         found[index] = bytes_of(characters).value_or(characters);
     }
@@ -93,7 +96,7 @@ Vocabulary read_vocabulary(fs::path const& file, Merges const& merges) {
         auto const found = ids.find(merges.characters(symbol));
         if (found == ids.end()) {
             refuse(file, "the id of every symbol that merges.txt makes",
-                   "none for " + label(merges.characters(symbol)));
+                   "none for " + label(merges.characters(symbol).substr(0, 80)));
         }
         vocabulary.ids.push_back(found->second);
     }

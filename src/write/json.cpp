@@ -67,7 +67,7 @@ std::string trace_json(Trace const& trace, std::vector<std::string> const& files
     for (Step const& step : trace.steps()) json["steps"].push_back(describe(step, facts.layer, files));
     // Tokens that are given by their ids may break off in the middle of a character; tokens.csv has their
     // bytes.
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace onehead

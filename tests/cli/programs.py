@@ -2,6 +2,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -15,6 +16,22 @@ def run(program, *arguments, **options):
     """The finished process; output as text."""
     command = [BIN / program, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def is_sanitized():
+    """Whether the programs are built with AddressSanitizer, which needs memory of its own."""
+    return b"__asan_init" in (BIN / "onehead").read_bytes()
+
+
+def measured(*arguments, address_space=-1):
+    """A finished onehead, the seconds of processor time that it took, and the most memory that it had, in MB."""
+    with tempfile.NamedTemporaryFile() as report:
+        script = pathlib.Path(__file__).with_name("measure.py")
+        command = [sys.executable, "-S", "-E", script, report.name, str(address_space), BIN / "onehead", *map(str, arguments)]
+        result = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace", timeout=120, check=False)
+        code, seconds, megabytes = map(float, report.read().split())
+    result.returncode = int(code)
+    return result, seconds, megabytes
 
 
 def onehead(*arguments, **options):

@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "error.hpp"
 #include "load/file.hpp"
@@ -66,4 +67,27 @@ TEST_CASE("file: a text has a limit", "[load]") {
     auto const path = folder.write("text", "12345");
     CHECK(read_text(path, 5) == "12345");
     check_message(message_of([&] { read_text(path, 4); }), {"text", "at most 4", "found 5"});
+}
+
+TEST_CASE("file: one that is written to after it was opened is an Error, as long as it stays", "[load]") {
+    using namespace std::chrono_literals;
+    TempFolder const folder;
+    auto const path = folder.write("changes", "old old old");
+    auto const before = std::filesystem::last_write_time(path);
+    File const file(path);
+    std::array<std::byte, 3> bytes{};
+    CHECK_NOTHROW(file.read(0, bytes));
+    folder.write("changes", "new new new");
+    std::filesystem::last_write_time(path, before + 1us);
+    check_message(message_of([&] { file.read(4, bytes); }), {"changes", "written to while it was read"});
+}
+
+TEST_CASE("file: one that takes another's place, or another name, is read to its end", "[load]") {
+    TempFolder const folder;
+    auto const path = folder.write("first", "first");
+    File const file(path);
+    std::filesystem::rename(folder.write("second", "second"), path);
+    std::array<char, 5> bytes{};
+    CHECK_NOTHROW(file.read(0, std::as_writable_bytes(std::span(bytes))));
+    CHECK(std::string(bytes.begin(), bytes.end()) == "first");
 }

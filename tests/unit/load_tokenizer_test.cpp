@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -144,4 +145,19 @@ TEST_CASE("long texts without a space are encoded in nearly linear time") {
         return static_cast<char>('a' + (state >> 24U) % 26);
     });
     CHECK(gpt2().decode(gpt2().encode(letters)) == letters);
+}
+
+// Processor time, as others may be using the machine. A quadratic method would take 16 times as long.
+TEST_CASE("four times the text without a space takes about four times as long") {
+    auto const seconds = [](std::string const& text) {
+        auto const start = std::clock();
+        CHECK(!gpt2().encode(text).empty());
+        return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    };
+    for (std::string const& piece : {"a", "ab", "!", "7", "\xE4\xB8\xAD", "zxqj", "the"}) {
+        std::string text;
+        while (text.size() < 1'000'000) text += piece;
+        double const quarter = seconds(text.substr(0, piece.size() * (250'000 / piece.size())));
+        CHECK(seconds(text) < 8 * quarter + 0.05);
+    }
 }

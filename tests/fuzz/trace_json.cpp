@@ -1,0 +1,23 @@
+// trace.json: what is accepted holds together, and what a page shows of it is plain.
+#include "load/trace_json.hpp"
+
+#include "target.hpp"
+
+int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    using namespace onehead;
+    auto const path = fuzz::folder().write("trace.json", fuzz::text_of(data, size));
+    fuzz::works([&] {
+        TraceJson const trace = read_trace_json(path);
+        Facts const& facts = trace.facts;
+        fuzz::promise(facts.row < trace.token_ids.size());
+        fuzz::promise(facts.layer < facts.n_layer && facts.head < facts.n_head);
+        for (auto const& text :
+             {facts.model, facts.weights_sha256, facts.experiment, facts.experiment_says, facts.left_out})
+            fuzz::promise(fuzz::is_plain(text));
+        for (StepFile const& step : trace.steps) {
+            fuzz::promise(fuzz::is_plain(step.formula));
+            fuzz::promise(step.file.find('/') == std::string::npos);
+        }
+    });
+    return 0;
+}
