@@ -1,6 +1,7 @@
 """What is wrong with a page, given what its steps printed: a list of sentences, empty if all is well."""
 import functools
 import re
+import shutil
 
 from figures import Known
 from page import PICTURE, SPAN
@@ -32,9 +33,16 @@ def unreadable(page, language, lines):
     if language == "python":
         compile("\n".join(lines), page.path, "exec")
         return []
+    if language == "cmake":
+        return []
     names = [line.split()[:2] for line in lines if line.strip()]
-    return [f"there is no {' '.join(words)} to run" for words in names
-            if not (SOURCE / words[0]).exists() and f'Command{{"{words[-1]}"' not in source_text()]
+    return [f"there is no {' '.join(words)} to run" for words in names if not is_program(words)]
+
+
+def is_program(words):
+    if words[0] == "onehead":
+        return f'Command{{"{words[1]}"' in source_text()
+    return (SOURCE / words[0]).exists() or shutil.which(words[0]) is not None
 
 
 def trimmed(lines):
@@ -84,7 +92,8 @@ def in_reach(page, section):
 
 
 def output_is_whole(page, printed, section):
-    return all(output is not SKIPPED for step, output in zip(page.steps, printed) if step.section in in_reach(page, section))
+    """Whether a section's numbers can be compared."""
+    return section not in page.measured_elsewhere and all(output is not SKIPPED for step, output in zip(page.steps, printed) if step.section in in_reach(page, section))
 
 
 def sources(page, printed, prose):

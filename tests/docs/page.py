@@ -4,6 +4,7 @@ that a command makes, and prose. What the page says to its test stands in commen
     <!-- $ onehead heads -->                     a command that is run, its output not shown
     <!-- given: 768 2019 -->                     numbers of this section (or, before the first section, of the page) that
                                                  come from elsewhere and are no result of a command
+    <!-- measured by: ctest -R cli.faults -->    the numbers of this section are printed by this, which takes too long here
     <!-- not run: needs a download -->           the code block that follows is only read
     <!-- picture: previous/pattern.svg -->       the picture that follows is this file, which the commands before it made
     <!-- made by: onehead terms --markdown -->   what follows, up to <!-- end -->, is this command's output
@@ -44,6 +45,7 @@ class Page:
         self.path, self.lines = path, text.split("\n")
         self.steps, self.prose, self.quotes, self.pictures, self.read_only = [], [], [], [], []
         self.given = {}  # section: the numbers
+        self.measured_elsewhere = set()  # sections
         self.section = self.at = 0
         while self.at < len(self.lines):
             self.read()
@@ -67,6 +69,8 @@ class Page:
             self.steps += [Step("command", command.removeprefix("$ "), self.section) for command in text.split("\n")]
         elif text.startswith("given:"):
             self.given.setdefault(self.section, set()).update(text.split()[1:])
+        elif text.startswith("measured by:"):
+            self.measured_elsewhere.add(self.section)
         elif text.startswith("not run:"):
             language, code, _ = self.fenced()
             self.read_only.append((language, code))
@@ -99,10 +103,10 @@ class Page:
             self.steps.append(step)
         elif language == "cpp":
             self.quotes.append(("\n".join(lines), self.section))
-        elif language == "sh":
+        elif language in ("sh", "cmake"):
             self.read_only.append((language, lines))
         else:
-            raise ValueError(f"{self.path}:{begin}: a block is console, python, r, cpp or sh, and not \"{language}\"")
+            raise ValueError(f"{self.path}:{begin}: a block is console, python, r, cpp, sh or cmake, and not \"{language}\"")
 
     def console(self, lines, begin):
         starts = [i for i, line in enumerate(lines) if line.startswith("$ ")]
