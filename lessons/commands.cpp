@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <filesystem>
 
 namespace onehead {
 namespace {
@@ -17,10 +18,18 @@ std::string repeat(Given const& given, std::vector<std::string> const& names) {
     return options;
 }
 
+// Beside the lesson as built, in bin as installed; else the shell has to find it.
+std::string find_onehead(std::string_view lesson) {
+    auto const folder = std::filesystem::path{lesson}.parent_path();
+    for (auto const& place : {folder / "onehead", folder / "../../bin/onehead"})
+        if (!folder.empty() && std::filesystem::is_regular_file(place)) return place.string();
+    return "onehead";
+}
+
 }  // namespace
 
 Commands::Commands(std::string_view lesson, Given const& given)
-    : program_(shell_word(fmt::format("{}onehead", lesson.substr(0, lesson.rfind('/') + 1)))),
+    : program_(shell_word(find_onehead(lesson))),
       model_(repeat(given, {"model"})),
       text_(repeat(given, {"text", "text-file", "tokens"})),
       head_(repeat(given, {"layer", "head"})),

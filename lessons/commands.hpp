@@ -12,7 +12,7 @@ namespace onehead {
 
 class Commands {
 public:
-    // `lesson` is the program as it was called: `onehead` stands beside it.
+    // `lesson` is the program as it was called, from which `onehead` is found.
     Commands(std::string_view lesson, Given const& given);
 
     std::string onehead(std::string_view arguments) const;       // without options of a run

@@ -63,6 +63,15 @@ class Lessons(ProgramTest):
         made_up = re.findall("Check: (awk 'function.*)", self.teach("3_scale", "--model", MINI))[0]
         self.assertAlmostEqual(float(subprocess.run(["bash", "-c", made_up], capture_output=True, text=True, check=True).stdout), 8, delta=0.8)
 
+    def test_an_installed_lesson_names_the_installed_command(self):
+        for place, program in (("libexec/onehead/2_scores", "2_scores"), ("bin/onehead", "onehead")):
+            (self.folder / place).parent.mkdir(parents=True)
+            (self.folder / place).symlink_to(BIN / program)
+        page = self.teach(self.folder / "libexec/onehead/2_scores", "--model", MINI)
+        for command in re.findall("Check: (.*)", page):
+            self.assertTrue(command.startswith(str(self.folder)), command)
+            self.check(command)
+
     def test_a_handout_asks_and_leaves_room(self):
         for lesson in LESSONS:
             answered, asked = self.teach(lesson, "--model", MINI), self.teach(lesson, "--model", MINI, "--no-answers")
