@@ -31,8 +31,8 @@ class Places(Faults):
 
     def test_a_name_that_is_taken(self):
         place = self.folder / "place"
-        for make in (lambda cat: cat.write_text("mine"), lambda cat: cat.symlink_to("elsewhere"), lambda cat: cat.symlink_to(self.folder / "old"),
-                     os.mkfifo, lambda cat: shutil.copytree(MINI, cat), lambda cat: (cat / "tokens.csv").mkdir(parents=True)):
+        for make in (lambda cat: cat.write_text("mine"), lambda cat: cat.symlink_to("elsewhere"),
+                     lambda cat: cat.symlink_to(self.folder / "old"), os.mkfifo, lambda cat: shutil.copytree(MINI, cat), lambda cat: (cat / "tokens.csv").mkdir(parents=True)):
             self.prepare(place, False)
             make(place / "cat")
             before = content(place)

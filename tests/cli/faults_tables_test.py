@@ -49,7 +49,8 @@ class Tables(Faults):
         out, link = self.folder / "table", self.folder / "link"
         for command in self.commands(out):
             out.write_bytes(b"old")
-            self.assertEqual(onehead(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))).stderr.count("File too large"), 1)
+            limited = onehead(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)))
+            self.assertEqual(limited.stderr.count("File too large"), 1)
             self.assertEqual(out.read_bytes(), b"old")
             self.assertEqual(onehead(*command[:-1], "/dev/full").stderr.count("No space left on device"), 1)
             self.assertTrue(pathlib.Path("/dev/full").is_char_device())
@@ -66,7 +67,8 @@ class Tables(Faults):
 class Page(Faults):
     def test_a_page_that_cannot_be_printed(self):
         """The exit code says so, for the command and the lessons."""
-        for command in ([BIN / "onehead", "trace", "--model", MINI], [BIN / "onehead", "--help"], [BIN / "1_query_key_value", "--out", self.folder / "lesson"]):
+        for command in ([BIN / "onehead", "trace", "--model", MINI], [BIN / "onehead", "--help"],
+                        [BIN / "1_query_key_value", "--model", MINI, "--out", self.folder / "lesson"]):
             with open("/dev/full", "wb") as full:
                 result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
             self.assert_refused(result, 1)
