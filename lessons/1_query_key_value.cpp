@@ -53,6 +53,7 @@ void lesson(Lesson& l) {
         fmt::format("None. Worked out from this row alone, as if the text had no other, {} of {} numbers "
                     "come out the same, to the last bit.",
                     same, 3 * facts.d_head));
+    l.check_with(l.commands().on_this_run(fmt::format("worked k {} 0", l.row())));
 
     l.ask(
         "The key says what a row advertises, the value what it hands over. Do the two look alike in this "
@@ -63,6 +64,7 @@ void lesson(Lesson& l) {
         cosine(row(l.trace()[terms::k], l.row()), row(l.trace()[terms::v], l.row())),
         cosine(row(l.trace()[terms::q], l.row()), row(l.trace()[terms::k], l.row())), facts.d_head,
         1 / std::sqrt(static_cast<double>(facts.d_head))));
+    l.check_with(l.commands().onehead(fmt::format("measure {0} k {1} v {1} q {1}", l.folder(), l.row())));
 
     l.ask(fmt::format("What is the first number of the query, d0, made of?"));
     l.answer_worked(terms::q, l.row(), 0);

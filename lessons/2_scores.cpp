@@ -31,6 +31,7 @@ void tell_one_sided(Lesson& l, std::size_t asking, std::size_t other) {
         asking, other, other, asking,
         scores(asking, other) == scores(other, asking) ? "here they happen to agree"
                                                        : "two lenses, so a relation has a direction"));
+    l.check_with(l.commands().on_this_run(fmt::format("worked scores {} {}", other, asking)));
 }
 
 void tell_directions(Lesson& l, std::size_t asking, std::size_t other) {
@@ -42,6 +43,7 @@ void tell_directions(Lesson& l, std::size_t asking, std::size_t other) {
                     "them is {:.2f}: the product of the three is the score, {}.",
                     token_at(l.trace(), asking), length(q), token_at(l.trace(), other), length(k),
                     cosine(q, k), short_score(l.trace()[terms::scores](asking, other))));
+    l.check_with(l.commands().onehead(fmt::format("measure {} q {} k {}", l.folder(), asking, other)));
 }
 
 void lesson(Lesson& l) {

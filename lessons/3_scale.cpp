@@ -26,6 +26,16 @@ void tell_spread(Lesson& l) {
         facts.d_head, predicted, 2 * facts.d_head, std::sqrt(2.0) * predicted, short_score(seen)));
 }
 
+// Draws its own queries and keys and prints the spread of their scores.
+std::string other_made_up_scores(std::size_t width) {
+    return fmt::format(
+        "awk 'function g() {{ return sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand()) }} BEGIN {{ for (n "
+        "= 0; "
+        "n < 2000; ++n) {{ s = 0; for (d = 0; d < {}; ++d) s += g() * g(); t += s * s }} print sqrt(t / "
+        "2000) }}'",
+        width);
+}
+
 void lesson(Lesson& l) {
     Trace const unscaled = trace(l.run(), "unscaled");
     l.write(l.trace(), "scaled");
@@ -41,6 +51,7 @@ void lesson(Lesson& l) {
         "Made-up queries and keys, independent and of size 1, 2000 of each width. The spread grows with the "
         "root of the width, and the division takes just that away:");
     l.answer_with(width_table());
+    l.check_with(other_made_up_scores(l.trace().facts.d_head));
 
     l.ask("Softmax is exponential in the gaps. How much more weight does a lead of 8 give?");
     double const divisor = l.trace().facts.divisor;
@@ -48,12 +59,14 @@ void lesson(Lesson& l) {
         fmt::format("e^8 = {:.0f} times as much. Divided by {:.4g} first, the same lead gives e^{:.4g} = "
                     "{:.2f} times as much.",
                     exponential(8), divisor, 8 / divisor, exponential(8 / divisor)));
+    l.check_with(fmt::format("awk 'BEGIN {{ print exp(8), exp(8 / {}) }}'", divisor));
 
     l.ask(
         "What does the division do to each row of this head, and what to the slope p(1 - p) of the softmax, "
         "along which a head learns?");
     l.answer_with(slope_table(l.trace(), unscaled));
     l.answer(verdict(compare(l.trace(), unscaled, "the divided run", "the undivided run")) + ".");
+    l.check_with(l.commands().onehead(fmt::format("compare {0}/scaled {0}/unscaled", l.folder())));
     l.close({terms::scores, terms::scaled_scores, terms::softmax});
 }
 

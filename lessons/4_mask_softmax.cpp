@@ -29,6 +29,7 @@ void lesson(Lesson& l) {
         fmt::format("{} of {}: everything above the diagonal. {} of them are exactly 0 afterwards, and each "
                     "row's shares add up to 1 (the worst row is off by {:.0e}).",
                     seen.later, n * n, seen.exact_zeros, seen.worst_sum));
+    l.check_with(fmt::format("grep -o ',-inf' {}/10_masked_scores.csv | wc -l", l.folder()));
 
     l.ask("Why -inf, and why before the softmax? What do other rules make of this row's shares?");
     l.answer_with(mask_table(l.run(), l.row()));
@@ -37,6 +38,7 @@ void lesson(Lesson& l) {
         fmt::format("A large finite number serves until scores come near it: if a row's one visible score is "
                     "-10002, a masked -10000 beside it takes {} of the attention.",
                     short_weight(low(0, 1))));
+    l.check_with(l.commands().on_this_run("trace --experiment masked-after-softmax"));
 
     l.ask("What can row 0 read?");
     l.answer(fmt::format(
@@ -45,6 +47,7 @@ void lesson(Lesson& l) {
                : fmt::format(" For later rows the first token is a choice, and in many heads a learned place "
                              "for attention that should do nothing. Here rows 1 to {} give it {} on average.",
                              n - 1, short_weight(survey.first))));
+    l.check_with(l.commands().on_this_text("heads"));
 
     l.ask(fmt::format("What is the share of row {} made of?",
                       describe_pattern_row(row(pattern, l.row())).favourite));

@@ -33,6 +33,8 @@ void tell_blend(Lesson& l) {
                     token_at(t, seen.favourite), short_weight(seen.largest),
                     cosine(row(t[terms::blend], l.row()), row(t[terms::v], seen.favourite)),
                     length(row(t[terms::v], seen.favourite)), length(row(t[terms::blend], l.row()))));
+    l.check_with(
+        l.commands().onehead(fmt::format("measure {} v {} blend {}", l.folder(), seen.favourite, l.row())));
 }
 
 void tell_widening(Lesson& l) {
@@ -53,6 +55,8 @@ void tell_shares(Lesson& l) {
         "{:.2f}. Nothing is overwritten: the row that leaves is the row that came, plus the parts.",
         length(row(t[terms::output_projection], l.row())), length(row(t[terms::residual], l.row())),
         length(row(t[terms::other_heads], l.row()))));
+    l.check_with(l.commands().onehead(
+        fmt::format("measure {0} output_projection {1} residual {1} other_heads {1}", l.folder(), l.row())));
     l.ask("What is the first number of the row that leaves, d0, made of?");
     l.answer_worked(terms::residual_after, l.row(), 0);
 }

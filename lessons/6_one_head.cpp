@@ -1,5 +1,4 @@
-// Lesson 6: the whole head, and what it is among the others: they work side by side and never read each
-// other.
+// Lesson 6: the whole head among the others: they work side by side and never read each other.
 #include <fmt/format.h>
 
 #include "head/head.hpp"
@@ -13,13 +12,11 @@ namespace {
 
 // How many numbers of the head's own steps keep their bits when the other heads are silenced.
 Difference silence_the_others(Lesson const& l) {
-    Case alone = l.run().head;
-    for (Matrix& other : alone.other_outputs) other.fill(0);
-    Trace const silent = trace_head(alone);
     Difference total;
-    for (Step const& step : silent.steps()) {
+    Trace const alone = trace(l.run(), "alone");
+    for (Step const& step : l.trace().steps()) {
         if (step.term.number > terms::output_projection.number) break;
-        Difference const here = compare(step.values, l.trace()[step.term]);
+        Difference const here = compare(step.values, alone[step.term]);
         total.cells += here.cells, total.identical += here.identical;
     }
     return total;
@@ -35,6 +32,7 @@ void tell_side_by_side(Lesson& l, std::vector<Matrix const*> const& outputs) {
     Difference const kept = silence_the_others(l);
     l.answer(fmt::format("With all other heads silenced, {} of {} numbers of this head keep their bits.",
                          kept.identical, kept.cells));
+    l.compare_with_experiment("alone");
 }
 
 void tell_sum(Lesson& l, std::vector<Matrix const*> const& outputs) {
@@ -45,6 +43,7 @@ void tell_sum(Lesson& l, std::vector<Matrix const*> const& outputs) {
         "Add what each head says to the row that arrived, in the order of the heads, and the bias. Is it the "
         "row that leaves?");
     l.answer(fmt::format("{} of {} numbers are the same to the last bit.", found.identical, found.cells));
+    l.check_with(l.commands().on_this_run(fmt::format("worked residual_after {} 0", l.row())));
 }
 
 void tell_kinds(Lesson& l) {
@@ -58,6 +57,7 @@ void tell_kinds(Lesson& l) {
         "No; what they learned differs. The heads of this model that stand out most, as means over the rows "
         "of that text:");
     l.answer_with(kinds_table(heads));
+    l.check_with(l.commands().on_tokens("heads", ids));
 }
 
 void lesson(Lesson& l) {

@@ -17,6 +17,9 @@ void tell_sums_and_zeros(Lesson& l) {
     l.ask("Does each row of the pattern sum to 1, and what does a row give to later rows?");
     l.answer(fmt::format("The sums are 1 to within {:.0e}. Of {} weights on later rows {} are exactly 0.",
                          seen.worst_sum, seen.later, seen.exact_zeros));
+    l.check_with(fmt::format(
+        "awk -F, 'NR > 1 {{ s = 0; for (i = 0; i < {}; ++i) s += $(NF - i); print s }}' {}/11_softmax.csv",
+        l.trace().tokens.size(), l.folder()));
 }
 
 // Another token for a position: " dog", or where that stands already or the model lacks it, one from
@@ -43,6 +46,8 @@ void tell_change(Lesson& l, std::size_t pos) {
                     causality.holds() ? fmt::format("Nothing that reads only rows before {} moved.", pos)
                                       : "Something moved that must not (!)."));
     l.answer_with(causality_grid(causality, after.tokens).text());
+    if (l.model().tokenizer().encode(after.facts.text) == token_ids(after))
+        l.check_with(l.commands().on_changed_word(pos, l.trace().tokens[pos].bytes, after.tokens[pos].bytes));
 }
 
 void lesson(Lesson& l) {
@@ -60,6 +65,7 @@ void lesson(Lesson& l) {
     l.ask(
         "Work the pattern out again, from the row on, and make one mistake at a time. Which mistakes show?");
     l.answer_with(mistakes_table(l.run()));
+    l.compare_with_experiment("unscaled");
     l.close({terms::softmax});
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "commands.hpp"
 #include "load/run.hpp"
 #include "trace/trace.hpp"
 
@@ -15,13 +16,15 @@ namespace onehead {
 
 class Lesson {
 public:
-    Lesson(std::string name, std::string title, Model const& model, Run run, std::string out,
-           bool with_answers);
+    Lesson(std::string name, std::string title, Model const& model, Run run, Commands commands,
+           std::string out, bool with_answers);
 
     Model const& model() const { return model_; }
     Run const& run() const { return run_; }
     Trace const& trace() const { return trace_; }  // the head as GPT-2 computes it
     std::size_t row() const { return trace_.facts.row; }
+    Commands const& commands() const { return commands_; }
+    std::string folder() const { return shell_word(out_); }  // of its trace, as a word of a command
 
     // Writes a trace into this lesson's folder, or a folder below it.
     void write(Trace const& trace, std::string const& below = "") const;
@@ -31,13 +34,20 @@ public:
     void tell(std::string_view text) const;
     void show(std::string_view block) const;
 
-    // A question, for the reader to think about, and its answer, which a handout for a class leaves out.
+    // A question, for the reader to think about, and its answer. A handout for a class has room for an answer
+    // instead.
     void ask(std::string_view question);
     void answer(std::string_view text) const;
     void answer_with(std::string_view block) const;
 
+    // A command that shows whether the answer is right; in a handout it waits for the end.
+    void check_with(std::string const& command);
+
+    // The same for an answer about an experiment: makes its trace, and holds it against this one.
+    void compare_with_experiment(std::string_view experiment);
+
     // How one number of this trace comes about, term by term.
-    void answer_worked(Term const& term, std::size_t row, std::size_t column) const;
+    void answer_worked(Term const& term, std::size_t row, std::size_t column);
 
     // Where to read on.
     void close(std::vector<Term> const& steps) const;
@@ -47,10 +57,12 @@ private:
     Model const& model_;
     Run run_;
     Trace trace_;
+    Commands commands_;
     std::string out_;
     bool with_answers_;
     std::ostream& page_ = std::cout;
     int questions_ = 0;
+    std::string checks_;  // of a handout
 };
 
 // The main of every lesson: reads the options, runs the head, writes its trace, lets the lesson speak, and

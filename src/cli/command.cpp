@@ -15,7 +15,9 @@ constexpr std::array table{
     Command{"compare", "hold two traces against each other, step by step", run_compare, 2},
     Command{"causality", "change a word or append some: which rows move, and may they?", run_causality, 2},
     Command{"worked", "one number worked out by hand, to the last bit", run_worked},
+    Command{"measure", "how long rows of a trace are, and how much they point the same way", run_measure},
     Command{"check", "hold a trace against what another implementation computed", run_check, 2},
+    Command{"terms", "the steps and their names in TransformerLens and Hugging Face", run_terms},
     Command{"tokens", "show how a text is cut into tokens", run_tokens},
     Command{"excerpt", "cut out of a model what one block needs on one text", run_excerpt},
 };

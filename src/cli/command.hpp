@@ -23,6 +23,8 @@ bool shows_help(Arguments const& arguments, std::string_view usage, Options cons
 
 int run_trace(Arguments const& arguments);
 int run_compare(Arguments const& arguments);
+int run_measure(Arguments const& arguments);
+int run_terms(Arguments const& arguments);
 int run_tokens(Arguments const& arguments);
 int run_experiments(Arguments const& arguments);
 int run_heads(Arguments const& arguments);

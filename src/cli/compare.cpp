@@ -68,7 +68,7 @@ int run_compare(Arguments const& arguments) {
     if (!comparison.pattern.empty())
         fmt::print("{}\n{}\n", paragraph(pattern_table_says), pattern_table(comparison, a.tokens).text());
     fmt::print("{}", paragraph(verdict(comparison) + "."));
-    if (given.count("csv") != 0) write_file(value(given, "csv"), comparison_csv(comparison));
+    if (given.count("csv") != 0) write_file_in_place(value(given, "csv"), comparison_csv(comparison));
     if (given.count("html") != 0)
         write_file_in_place(
             value(given, "html"),

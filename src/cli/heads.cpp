@@ -122,7 +122,7 @@ int run_heads(Arguments const& arguments) {
     if (given.count("sort") != 0) sort_by(heads, value(given, "sort"));
     fmt::print("{} on {} ({} tokens)\n\n{}\n{}", model->name(), label(model->tokenizer().decode(ids)),
                ids.size(), table_of(heads, tokens), paragraph(legend));
-    if (given.count("out") != 0) write_file(value(given, "out"), csv_of(heads, tokens));
+    if (given.count("out") != 0) write_file_in_place(value(given, "out"), csv_of(heads, tokens));
     return 0;
 }
 

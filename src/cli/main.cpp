@@ -2,8 +2,12 @@
 // exit code.
 #include <fmt/format.h>
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "error.hpp"
@@ -44,6 +48,12 @@ int run(Arguments const& arguments, int& trouble) {
     return command.run({arguments.begin() + 1, arguments.end()});
 }
 
+// What was printed may still wait in the program's memory, and its disk may be full.
+void finish_page() {
+    if (std::fflush(stdout) != 0)
+        throw Error(fmt::format("the page cannot be written: {}", std::generic_category().message(errno)));
+}
+
 int report(std::string_view message, int exit_code) {
     fmt::print(stderr, "onehead: {}\n", printable(message));
     return exit_code;
@@ -53,9 +63,12 @@ int report(std::string_view message, int exit_code) {
 }  // namespace onehead
 
 int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error like a full disk
     int trouble = 1;
     try {
-        return onehead::run({argv + 1, argv + argc}, trouble);
+        int const exit_code = onehead::run({argv + 1, argv + argc}, trouble);
+        onehead::finish_page();
+        return exit_code;
     } catch (onehead::UsageError const& error) {
         return onehead::report(error.what(), 2);
     } catch (std::bad_alloc const&) {

@@ -18,6 +18,7 @@ namespace po = boost::program_options;
 constexpr auto examples = R"(  onehead trace                                   the page, on the terminal
   onehead trace --out cat                         every step as text and CSV in the folder cat
   onehead trace --text "Dogs bark." --head 2 --row 1 --out dogs --format text,csv,html
+  onehead trace --out cat --tidy                  and the weights in long form, for plots
   onehead trace --experiment unscaled --out sharp && onehead compare cat sharp
 )";
 
@@ -30,9 +31,19 @@ Options make_options() {
         "write the trace to this folder (an earlier trace there is replaced)");
     add("format", po::value<std::string>()->value_name("text,csv"),
         ("what to write: " + format_names() + ", joined by commas (default: text,csv)").c_str());
+    add("tidy", po::bool_switch(), "write the scores and weights in long form too, a line a cell, for plots");
     add("quiet", po::bool_switch(), "print nothing");
     add("help", "this");
     return options;
+}
+
+std::vector<Format> wanted_formats(Given const& given) {
+    bool const tidy = given["tidy"].as<bool>();
+    if ((tidy || given.count("format") != 0) && given.count("out") == 0)
+        throw UsageError(fmt::format("{}: expected --out DIR with it, found none; say where to write",
+                                     tidy ? "--tidy" : "--format"));
+    std::string const names = given.count("format") != 0 ? value(given, "format") : "text,csv";
+    return find_formats(tidy ? names + ",tidy" : names);
 }
 
 }  // namespace
@@ -42,9 +53,7 @@ int run_trace(Arguments const& arguments) {
     if (shows_help(arguments, "trace [options]", options, examples)) return 0;
     Given const given = parse(arguments, options);
     std::string const out = value(given, "out");
-    if (given.count("format") != 0 && out.empty())
-        throw UsageError("--format: expected --out DIR with it, found none; say where to write");
-    auto const wanted = find_formats(given.count("format") != 0 ? value(given, "format") : "text,csv");
+    auto const wanted = wanted_formats(given);
     if (!out.empty()) expect_replaceable(out);
 
     auto const model = open_model(given);

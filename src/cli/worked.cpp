@@ -44,7 +44,7 @@ int run_worked(Arguments const& arguments) {
                  parse_count("COL", value(given, "column")));
     constexpr std::size_t all_lines = 1'000'000;
     fmt::print("{}", working_text(worked, all_lines));
-    if (given.count("csv") != 0) write_file(value(given, "csv"), working_csv(worked));
+    if (given.count("csv") != 0) write_file_in_place(value(given, "csv"), working_csv(worked));
     return worked.agrees() ? 0 : 1;
 }
 

@@ -1,7 +1,6 @@
 #include "head/changes.hpp"
 
 #include <cmath>
-#include <xtensor/xview.hpp>
 
 #include "head/head.hpp"
 
@@ -62,22 +61,18 @@ void drop_biases(Case& c) {
 
 void cut_as_head_major(Case& c) {
     std::size_t const d_head = column_count(c.w.w_q);
-    auto const columns = [&](std::size_t third) {
-        std::size_t const first = (3 * c.head + third) * d_head;
-        return xt::range(first, first + d_head);
-    };
-    c.w.w_q = xt::view(c.block.c_attn, xt::all(), columns(0));
-    c.w.w_k = xt::view(c.block.c_attn, xt::all(), columns(1));
-    c.w.w_v = xt::view(c.block.c_attn, xt::all(), columns(2));
-    c.w.b_q = xt::view(c.block.c_attn_bias, columns(0));
-    c.w.b_k = xt::view(c.block.c_attn_bias, columns(1));
-    c.w.b_v = xt::view(c.block.c_attn_bias, columns(2));
+    std::size_t const first = 3 * c.head * d_head;
+    c.w = cut_head_at(c.block, c.head, {.q = first, .k = first + d_head, .v = first + 2 * d_head});
 }
 
 void transpose_output(Case& c) {
     AttentionWeights turned = c.block;
     turned.c_proj = transpose(c.block.c_proj);
     c.w.w_o = cut_output(turned, c.head);
+}
+
+void silence_other_heads(Case& c) {
+    for (Matrix& output : c.other_outputs) output.fill(0);
 }
 
 }  // namespace onehead

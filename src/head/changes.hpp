@@ -22,5 +22,6 @@ void see_everything(Case& c);
 void drop_biases(Case& c);
 void cut_as_head_major(Case& c);  // c_attn's columns taken as [head, 3, d_head] instead of [3, head, d_head]
 void transpose_output(Case& c);
+void silence_other_heads(Case& c);
 
 }  // namespace onehead

@@ -81,6 +81,11 @@ std::vector<Experiment> make_experiments() {  // NOLINT(readability-function-siz
          "Which way round is c_proj?",
          transpose_output,
          {{terms::output_projection, "blend W_o, from c_proj transposed"}}},
+        {"alone",
+         "silences the other heads of the block",
+         "Does a head read what another head of its block found?",
+         silence_other_heads,
+         {{terms::other_heads, "0, the other heads are silenced"}}},
     };
 }
 

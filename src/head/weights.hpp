@@ -44,4 +44,10 @@ struct HeadWeights {
 Matrix cut_output(AttentionWeights const& block, std::size_t head);  // w_o
 HeadWeights cut_head(AttentionWeights const& block, std::size_t head);
 
+// The same from other columns of c_attn, for whoever packs queries, keys and values in another way.
+struct FirstColumns {
+    std::size_t q = 0, k = 0, v = 0;
+};
+HeadWeights cut_head_at(AttentionWeights const& block, std::size_t head, FirstColumns const& first);
+
 }  // namespace onehead

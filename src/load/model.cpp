@@ -43,15 +43,18 @@ std::unique_ptr<Model> open_model(fs::path const& path) {
     return std::make_unique<Excerpt>(path);
 }
 
+// Installed, a program lies in bin or in libexec/onehead, and the models in share/onehead.
 fs::path data_folder() {
+    std::error_code no_link;
+    auto const programs = fs::read_symlink("/proc/self/exe", no_link).parent_path();
+    for (fs::path const& prefix : {programs.parent_path(), programs.parent_path().parent_path()})
+        if (fs::is_directory(prefix / "share" / "onehead")) return prefix / "share" / "onehead";
     fs::path source_tree = ONEHEAD_DATA;
     if (fs::is_directory(source_tree)) return source_tree;
-    std::error_code no_link;
-    auto const program = fs::read_symlink("/proc/self/exe", no_link);
-    auto installed = program.parent_path().parent_path() / "share" / "onehead" / "data";
-    if (fs::is_directory(installed)) return installed;
-    throw Error(fmt::format("{}: expected the folder with the models, found none: name a model with --model",
-                            installed.string()));
+    throw Error(
+        fmt::format("{}: expected the folder with the models beside it in share/onehead, found none: name a "
+                    "model with --model",
+                    programs.string()));
 }
 
 fs::path default_model() {

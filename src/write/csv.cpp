@@ -46,6 +46,15 @@ std::string step_csv(Step const& step, Tokens const& tokens) {
     return csv;
 }
 
+std::string tidy_csv(Step const& step, Tokens const& tokens) {
+    std::string csv = "query_pos,query,key_pos,key,value\n";
+    for (std::size_t i = 0; i < row_count(step.values); ++i)
+        for (std::size_t j = 0; j < column_count(step.values); ++j)
+            fmt::format_to(std::back_inserter(csv), "{},{},{},{},{}\n", i, csv_field(label(tokens[i].bytes)),
+                           j, csv_field(label(tokens[j].bytes)), step.values(i, j));
+    return csv;
+}
+
 std::string tokens_csv(Tokens const& tokens) {
     std::string csv = "pos,token_id,token,bytes\n";
     for (std::size_t i = 0; i < tokens.size(); ++i) {

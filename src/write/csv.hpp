@@ -12,6 +12,10 @@ namespace onehead {
 // pos,token_id,token, then d0, d1, ... or, where the columns are positions, key0 'The', key1 ' cat', ...
 std::string step_csv(Step const& step, Tokens const& tokens);
 
+// query_pos,query,key_pos,key,value: a line for each cell of a step whose rows and columns are positions, as
+// plotting libraries like it.
+std::string tidy_csv(Step const& step, Tokens const& tokens);
+
 // pos,token_id,token,bytes (in hex).
 std::string tokens_csv(Tokens const& tokens);
 

@@ -9,7 +9,8 @@ namespace onehead {
 // Throws an Error that names the file and the system's reason.
 void write_file(std::filesystem::path const& path, std::string_view bytes);
 
-// The same, but an earlier file of that name stays until the new one is whole.
+// The same, but an earlier file of that name stays until the new one is whole. A device or a pipe is written
+// to.
 void write_file_in_place(std::filesystem::path const& path, std::string_view bytes);
 
 }  // namespace onehead

@@ -5,57 +5,17 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <set>
 #include <system_error>
 
 #include "error.hpp"
-#include "trace/terms.hpp"
 #include "write/file.hpp"
+#include "write/temporary_folder.hpp"
+#include "write/trace_files.hpp"
 
 namespace onehead {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that is gone at the end of the scope, whatever happens.
-class TemporaryFolder {
-public:
-    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
-        std::error_code error;
-        fs::remove_all(path_, error);
-        fs::create_directories(path_, error);
-        if (error)
-            throw Error(
-                fmt::format("{}: cannot be made: {}; choose another --out", path_.string(), error.message()));
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(TemporaryFolder const&) = delete;
-    TemporaryFolder(TemporaryFolder&&) = delete;
-    TemporaryFolder& operator=(TemporaryFolder const&) = delete;
-    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-
-    fs::path const& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
-
-// Every name that a trace's files can have.
-std::set<std::string> names_of_a_trace() {
-    std::set<std::string> names{"tokens.csv", "trace.txt", "trace.html", "trace.json", "pattern.svg"};
-    for (Term const& term : terms::all)
-        for (char const* const ending : {".csv", ".npy"}) names.insert(file_stem(term) + ending);
-    return names;
-}
-
-bool is_ours(std::string const& name) {
-    static auto const ours = names_of_a_trace();
-    return ours.contains(name);
-}
 
 fs::path without_trailing_slash(fs::path const& folder) {
     fs::path const absolute = fs::absolute(folder).lexically_normal();
@@ -68,13 +28,29 @@ fs::path without_trailing_slash(fs::path const& folder) {
                     folder.string(), found));
 }
 
+// For a file system that cannot exchange two names.
+std::error_code put_aside_and_rename(fs::path const& made, fs::path const& wanted) {
+    TemporaryFolder const aside{wanted};
+    std::error_code error;
+    fs::rename(wanted, aside.path(), error);
+    if (error) return error;
+    fs::rename(made, wanted, error);
+    std::error_code ignored;
+    if (error) fs::rename(aside.path(), wanted, ignored);
+    return error;
+}
+
 // Gives the temporary folder the wanted name; what stood there takes the temporary one and goes with it.
 void put_in_place(fs::path const& made, fs::path const& wanted) {
     if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, wanted.c_str(), RENAME_EXCHANGE) == 0) return;
-    std::error_code error;
-    fs::remove_all(wanted, error);
-    if (!error) fs::rename(made, wanted, error);
-    if (error) throw Error(fmt::format("{}: cannot be put in place: {}", wanted.string(), error.message()));
+    std::error_code error{errno, std::generic_category()};
+    if (error == std::errc::no_such_file_or_directory)
+        fs::rename(made, wanted, error);
+    else if (error == std::errc::invalid_argument || error == std::errc::function_not_supported)
+        error = put_aside_and_rename(made, wanted);
+    if (error)
+        throw Error(fmt::format("{}: cannot be put in place: {}; choose another --out", wanted.string(),
+                                error.message()));
 }
 
 }  // namespace
@@ -87,20 +63,23 @@ void expect_replaceable(fs::path const& folder) {
     bool empty = true;
     for (auto const& entry : fs::directory_iterator(wanted)) {
         std::string const name = entry.path().filename().string();
-        if (!is_ours(name) || !entry.is_regular_file())
+        if (!is_trace_file(name) || !entry.is_regular_file())
             refuse(wanted, fmt::format("holds \"{}\", which no trace has", name));
         empty = false;
     }
     if (!empty && !fs::exists(wanted / "trace.json")) refuse(wanted, "holds no trace.json");
+    if (::access(wanted.c_str(), W_OK) != 0)
+        refuse(wanted, fmt::format("cannot be replaced: {}", std::generic_category().message(errno)));
 }
 
 void write_folder(fs::path const& folder, std::vector<OutputFile> const& files) {
     fs::path const wanted = without_trailing_slash(folder);
     expect_replaceable(wanted);
-    TemporaryFolder const made{wanted.parent_path() /
-                               fmt::format(".{}.{}", wanted.filename().string(), getpid())};
+    TemporaryFolder const made{wanted};
     for (OutputFile const& file : files) write_file(made.path() / file.name, file.bytes());
+    expect_replaceable(wanted);  // others may have written there meanwhile
     put_in_place(made.path(), wanted);
+    remove_leftovers(wanted);
 }
 
 }  // namespace onehead

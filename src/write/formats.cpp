@@ -29,6 +29,15 @@ std::vector<OutputFile> csv_files(Trace const& trace, Names const& /*names*/) {
     return files;
 }
 
+std::vector<OutputFile> tidy_files(Trace const& trace, Names const& /*names*/) {
+    std::vector<OutputFile> files;
+    for (Step const& step : trace.steps())
+        if (pairs_positions(step.term))
+            files.push_back(
+                {file_stem(step.term) + ".tidy.csv", [&] { return tidy_csv(step, trace.tokens); }});
+    return files;
+}
+
 std::vector<OutputFile> npy_files(Trace const& trace, Names const& /*names*/) {
     std::vector<OutputFile> files;
     for (Step const& step : trace.steps())
@@ -48,6 +57,7 @@ constexpr std::array table{
     Format{"text", "trace.txt, a page to read", text_files},
     Format{"csv", "a table for each step, and tokens.csv", csv_files},
     Format{"npy", "an array for each step, for numpy.load", npy_files},
+    Format{"tidy", "a line for each cell of the scores and weights, for plots", tidy_files},
     Format{"html", "trace.html, the page with pictures, for a browser", html_files},
     Format{"svg", "pattern.svg, the picture of the attention pattern", svg_files},
 };

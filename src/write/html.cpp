@@ -63,7 +63,7 @@ std::string map_of(Trace const& trace, Step const& step) {
     return element("figure",
                    pairs ? score_map(trace, step, shown, Scale::of(step.term, step.values))
                          : vector_map(trace, step, shown),
-                   fmt::format("tabindex=\"0\" role=\"region\" aria-label=\"{}\"", file_stem(step.term))) +
+                   fmt::format(R"(tabindex="0" role="region" aria-label="{}")", file_stem(step.term))) +
            element("p",
                    (pairs ? "Rows = query (reads), columns = key (is read)."
                           : "A row a position, a column a number of its vector.") +

@@ -29,9 +29,9 @@ std::string pattern_line(Trace const& trace, Scale const& scale, std::size_t que
     Step const& pattern = trace.step(terms::softmax);
     std::string cells = row_head(trace, query);
     for (std::size_t key = 0; key < trace.tokens.size(); ++key)
-        cells += fmt::format("<td class=\"{}\" title=\"{}\">{}</td>",
-                             cell_class(trace, pattern, scale, query, key), pattern.values(query, key),
-                             short_weight(pattern.values(query, key)));
+        cells +=
+            fmt::format(R"(<td class="{}" title="{}">{}</td>)", cell_class(trace, pattern, scale, query, key),
+                        pattern.values(query, key), short_weight(pattern.values(query, key)));
     return element("tr", cells, query == trace.facts.row ? "class=\"asks\"" : "");
 }
 
@@ -68,7 +68,7 @@ std::string pattern_markup(Trace const& trace, Scale const& shares) {
     std::string const inside = n <= most_in_a_table
                                    ? pattern_table(trace, shares)
                                    : score_map(trace, trace.step(terms::softmax), shown, shares);
-    return element("figure", inside, "tabindex=\"0\" role=\"region\" aria-label=\"The attention pattern\"");
+    return element("figure", inside, R"(tabindex="0" role="region" aria-label="The attention pattern")");
 }
 
 std::string row_markup(Trace const& trace) {
@@ -94,7 +94,7 @@ std::string row_markup(Trace const& trace) {
             "table",
             element("caption", fmt::format("Row {} of the four matrices{}", trace.facts.row, cut)) + lines,
             "class=\"lines\""),
-        "tabindex=\"0\" role=\"region\" aria-label=\"The scores of the row\"");
+        R"(tabindex="0" role="region" aria-label="The scores of the row")");
 }
 
 }  // namespace onehead

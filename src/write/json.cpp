@@ -1,5 +1,6 @@
 #include "write/json.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace onehead {
@@ -11,13 +12,13 @@ Json name_or_null(std::string_view name, std::size_t layer) {
     return name.empty() ? Json(nullptr) : Json(in_layer(name, layer));
 }
 
-// The file that holds a step exactly: its CSV if there is one, else another that begins with its name.
+// The file that holds a step exactly: its table if there is one, else its array.
 Json file_of(Step const& step, std::vector<std::string> const& files) {
-    Json found = nullptr;
-    for (std::string const& file : files)
-        if (file.starts_with(file_stem(step.term)) && (found.is_null() || file.ends_with(".csv")))
-            found = file;
-    return found;
+    for (char const* const ending : {".csv", ".npy"}) {
+        std::string const name = file_stem(step.term) + ending;
+        if (std::find(files.begin(), files.end(), name) != files.end()) return name;
+    }
+    return nullptr;
 }
 
 Json describe(Step const& step, std::size_t layer, std::vector<std::string> const& files) {

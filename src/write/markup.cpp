@@ -25,7 +25,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string label_markup(std::string_view bytes) {
-    return fmt::format("<bdi class=\"label\" dir=\"ltr\">{}</bdi>", escaped(label(bytes)));
+    return fmt::format(R"(<bdi class="label" dir="ltr">{}</bdi>)", escaped(label(bytes)));
 }
 
 std::string element(std::string_view name, std::string_view inside, std::string_view attributes) {

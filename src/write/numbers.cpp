@@ -6,15 +6,10 @@
 
 namespace onehead {
 
-namespace {
-
-// With that many decimals, and no minus before a number that is rounded to 0.
 std::string fixed(double value, int decimals) {
     std::string const text = fmt::format("{:.{}f}", value, decimals);
     return text.find_first_of("123456789") == std::string::npos && text[0] == '-' ? text.substr(1) : text;
 }
-
-}  // namespace
 
 std::string short_score(double value) {
     if (std::isinf(value) || std::fabs(value) >= 1e5) return fmt::format("{:.3g}", value);

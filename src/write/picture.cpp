@@ -57,7 +57,7 @@ std::string column_labels(Grid const& grid) {
             turns(grid)
                 ? fmt::format("transform=\"translate({:.1f} {:.1f}) rotate(-90)\"", middle + 4,
                               top_of(grid) - 6)
-                : fmt::format("x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\"", middle, top_of(grid) - 8);
+                : fmt::format(R"(x="{:.1f}" y="{:.1f}" text-anchor="middle")", middle, top_of(grid) - 8);
         labels += fmt::format("<text {}>{}</text>\n", place, escaped(grid.column_labels[j]));
     }
     return labels;
@@ -82,7 +82,7 @@ std::string legend(Grid const& grid, Scale const& scale) {
     std::string out;
     int count = 0;
     for (int shade = scale.first(); shade <= scale.last(); ++shade)
-        out += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"10\"/>",
+        out += fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{}" height="10"/>)",
                            scale.name_of(shade), x + swatch * count++, y, swatch);
     double const end = x + swatch * count;
     out +=
@@ -100,7 +100,7 @@ std::string legend(Grid const& grid, Scale const& scale) {
 }  // namespace
 
 std::string titled_cell(std::string_view shade, std::size_t row, std::size_t column, std::string_view title) {
-    return fmt::format("<path class=\"{}\" d=\"M{} {}.5h1\"><title>{}</title></path>", shade, column, row,
+    return fmt::format(R"(<path class="{}" d="M{} {}.5h1"><title>{}</title></path>)", shade, column, row,
                        title);
 }
 
@@ -112,14 +112,13 @@ std::string cells_by_class(std::vector<std::string> const& classes, std::size_t 
         strokes[classes[first]] += fmt::format("M{} {}.5h{}", first, row, end - first);
     }
     std::string out = fmt::format("<g><title>{}</title>", title);
-    for (auto const& [shade, path] : strokes)
-        out += fmt::format("<path class=\"{}\" d=\"{}\"/>", shade, path);
+    for (auto const& [shade, path] : strokes) out += fmt::format(R"(<path class="{}" d="{}"/>)", shade, path);
     return out + "</g>\n";
 }
 
 std::string number_in_cell(Grid const& grid, std::string_view shade, std::size_t row, std::size_t column,
                            std::string_view number) {
-    return fmt::format("<text class=\"value {}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+    return fmt::format(R"(<text class="value {}" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)",
                        shade, (static_cast<double>(column) + 0.5) * grid.cell_width,
                        (static_cast<double>(row) + 0.5) * grid.cell_height + 4, number);
 }

@@ -51,7 +51,7 @@ std::string word_markup(Trace const& trace, Scale const& scale, Word const& word
     bool const is_spaced = text.size() > 1 && text[0] == ' ';
     if (is_spaced) text.erase(0, 1);
     bool const asks = word.first <= row && row < word.end;
-    return fmt::format("{}<span class=\"{}{}\" title=\"{}\">{}</span>", is_spaced ? " " : "",
+    return fmt::format(R"({}<span class="{}{}" title="{}">{}</span>)", is_spaced ? " " : "",
                        word.first > row && share == 0 ? "later" : scale.name(share), asks ? " asks" : "",
                        escaped(title), text);
 }

@@ -22,7 +22,7 @@ std::string data_cell(Table const& table, std::size_t column, std::string const&
 
 std::string head_cell(Table const& table, std::size_t column, std::string const& cell, bool of_column) {
     return element("th", inside(cell),
-                   fmt::format("scope=\"{}\" class=\"{}\"", of_column ? "col" : "row",
+                   fmt::format(R"(scope="{}" class="{}")", of_column ? "col" : "row",
                                table.alignment(column) == Align::left ? "text" : ""));
 }
 
@@ -45,7 +45,7 @@ std::string table_markup(Table const& table, std::size_t head_rows, std::string_
     for (std::size_t number = 0; number < table.rows().size(); ++number)
         lines += line(table, number, head_rows, shade);
     return element("figure", element("table", lines, shade == nullptr ? "class=\"lines\"" : "class=\"grid\""),
-                   fmt::format("tabindex=\"0\" role=\"region\" aria-label=\"{}\"", escaped(caption)));
+                   fmt::format(R"(tabindex="0" role="region" aria-label="{}")", escaped(caption)));
 }
 
 }  // namespace onehead

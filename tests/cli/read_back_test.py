@@ -5,7 +5,7 @@ import unittest
 import numpy
 import pandas
 
-from programs import ProgramTest
+from programs import MINI, ProgramTest, onehead
 
 HARD = 'He said "a,b"\nNA =1+1 \U0001f600 é'
 
@@ -25,6 +25,29 @@ class ReadBack(ProgramTest):
             self.assertEqual(exact.dtype, numpy.float32)
             self.assertEqual(list(exact.shape), step["shape"])
             self.assertTrue(numpy.array_equal(values.astype(numpy.float32).view(numpy.uint32), exact.view(numpy.uint32)), step["file"])
+
+    def test_the_long_form_comes_back_bit_for_bit(self):
+        out = self.trace("hard", "--text", HARD, "--format", "csv,npy", "--tidy")
+        labels = list(pandas.read_csv(out / "tokens.csv")["token"])
+        tidy = sorted(out.glob("*.tidy.csv"))
+        self.assertEqual([path.name[:2] for path in tidy], ["08", "09", "10", "11"])
+        for path in tidy:
+            table = pandas.read_csv(path, float_precision="round_trip")
+            self.assertEqual(list(table.columns), ["query_pos", "query", "key_pos", "key", "value"])
+            exact = numpy.load(out / path.name.replace(".tidy.csv", ".npy"))
+            values = table.pivot(index="query_pos", columns="key_pos", values="value").to_numpy().astype(numpy.float32)
+            self.assertTrue(numpy.array_equal(values.view(numpy.uint32), exact.view(numpy.uint32)), path.name)
+            self.assertTrue((table["query"] == table["query_pos"].map(labels.__getitem__)).all())
+            self.assertTrue((table["key"] == table["key_pos"].map(labels.__getitem__)).all())
+        self.assertEqual(len(list(out.glob("*.csv"))), 1 + 16 + 4)  # tokens, the steps, the long forms: no table unread
+
+    def test_the_long_form_is_no_step_of_its_own(self):
+        out = self.trace("cat", "--tidy", "--format", "tidy,csv")
+        files = [step["file"] for step in json.loads((out / "trace.json").read_text())["steps"]]
+        self.assertTrue(all((out / file).exists() and ".tidy" not in file for file in files))
+        self.assertEqual(onehead("compare", out, self.trace("again", "--format", "csv")).returncode, 0)
+        self.trace("cat", "--tidy")  # an earlier trace, which may be replaced
+        self.assert_refused(onehead("trace", "--model", MINI, "--tidy"), 2, "--tidy", "--out")
 
     def test_plain_pandas_takes_no_label_for_something_else(self):
         out = self.trace("hard", "--text", HARD)

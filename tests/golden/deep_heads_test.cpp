@@ -44,7 +44,7 @@ std::vector<HeadSurvey> survey_excerpt(std::size_t layer) {
 
 TEST_CASE(
     "the first 20 tokens have the same bits alone, followed by 400 more, and with any number of threads",
-    "[golden]") {
+    "[golden][threads]") {
     auto const model = mini();
     auto ids = some_tokens(420);
     std::size_t const threads = thread_count();

@@ -1,5 +1,4 @@
 // The arithmetic under the head: products, the exponential, LayerNorm, threads.
-#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
@@ -9,6 +8,7 @@
 #include "math/layer_norm.hpp"
 #include "math/parallel.hpp"
 #include "math/tensor.hpp"
+#include "support/each_kernel.hpp"
 #include "support/matrices.hpp"
 
 namespace onehead::test {
@@ -26,15 +26,9 @@ TEST_CASE("sums run in double and are rounded once") {
     CHECK((matmul(Matrix{{1, 1e17F, -1e17F}}, Matrix{{1}, {1}, {1}}) == Matrix{{0}}));
 }
 
-TEST_CASE("every kernel gives the bits of the plain loops, for every shape and thread count") {
+TEST_CASE("every kernel gives the bits of the plain loops, for every shape and thread count", "[threads]") {
     std::size_t const threads = thread_count();
-    Kernel const* const best = &kernels().front();
-    for (Kernel const& kernel : kernels()) {
-        if (!kernel.runs_here()) {
-            fmt::print("kernel {} does not run on this processor\n", kernel.name);
-            continue;
-        }
-        use_kernel(kernel);
+    with_each_kernel([&](Kernel const& kernel) {
         for (auto const& [n, inner, m] : {std::array<std::size_t, 3>{1, 1, 1},
                                           {6, 64, 32},
                                           {7, 65, 33},
@@ -55,9 +49,8 @@ TEST_CASE("every kernel gives the bits of the plain loops, for every shape and t
                 CHECK(bits(multiply({a, b, {}, depths})) == bits(multiply_plainly({a, b, {}, depths})));
             }
         }
-    }
+    });
     set_thread_count(threads);
-    use_kernel(*best);
 }
 
 TEST_CASE("a row of a product does not depend on how many rows there are") {
@@ -98,7 +91,7 @@ TEST_CASE("LayerNorm takes the biased variance and puts epsilon under the root")
     CHECK((layer_norm(Matrix{{3, 3, 3, 3}}, ones, Vector{1, 2, 3, 4}, 1e-5) == Matrix{{1, 2, 3, 4}}));
 }
 
-TEST_CASE("ranges cover everything once, and an Error in a thread comes back to the caller") {
+TEST_CASE("ranges cover everything once, and an Error in a thread comes back to the caller", "[threads]") {
     set_thread_count(3);
     std::vector<int> seen(10);
     for_ranges(10, 1, [&](std::size_t first, std::size_t last) {

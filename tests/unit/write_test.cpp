@@ -64,6 +64,18 @@ TEST_CASE("CSV: labels are quoted, numbers are the shortest that read back, posi
     CHECK(tokens_csv(tokens) == "pos,token_id,token,bytes\n0,1,\"'a,b'\",612c62\n1,2,\"'\"\"'\",22\n");
 }
 
+TEST_CASE("tidy: a line for each cell, with the labels of both its tokens") {
+    Tokens const tokens{{1, "a,b"}, {2, "c"}};
+    Step const scores{terms::masked_scores, "",
+                      Matrix{{0.1F, -std::numeric_limits<float>::infinity()}, {2, 3}}};
+    CHECK(tidy_csv(scores, tokens) ==
+          "query_pos,query,key_pos,key,value\n"
+          "0,\"'a,b'\",0,\"'a,b'\",0.1\n"
+          "0,\"'a,b'\",1,'c',-inf\n"
+          "1,'c',0,\"'a,b'\",2\n"
+          "1,'c',1,'c',3\n");
+}
+
 TEST_CASE("npy: the data begins at a multiple of 64") {
     std::string const bytes = npy(Matrix{{1, 2}, {3, 4}});
     CHECK(bytes.substr(1, 5) == "NUMPY");

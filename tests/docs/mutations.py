@@ -1,0 +1,51 @@
+"""A test of the docs test: the numbers of a page, in its prose and in the output that it shows, are changed as if by hand, one
+at a time, and each time there must be a complaint."""
+import random
+import re
+
+from complaints import complaints, is_name, output_is_whole
+from figures import NUMBER
+from page import SPAN, Page
+from reader import SKIPPED
+
+AT_MOST = 100  # numbers of a page, chosen by a fixed seed
+
+
+def changed(number, chance):
+    """The number with one of its digits replaced."""
+    at = chance.choice([i for i, sign in enumerate(number) if sign.isdigit()])
+    return number[:at] + chance.choice([digit for digit in "0123456789" if digit != number[at]]) + number[at + 1:]
+
+
+def numbers_of(page, printed):
+    """(line, begin, end) of the numbers that the page claims, in prose and in output."""
+    for prose in page.prose:
+        for at in range(*prose.place) if output_is_whole(page, printed, prose.section) else ():
+            yield from numbers_in(page.lines, at, hidden_in_prose(page.lines[at]))
+    for step, output in zip(page.steps, printed):
+        if step.shown is not None and output is not SKIPPED:
+            for at in range(*step.place):
+                yield from numbers_in(page.lines, at, [])
+
+
+def numbers_in(lines, at, hidden):
+    for match in NUMBER.finditer(lines[at]):
+        if not any(begin <= match.start() < end for begin, end in hidden):
+            yield at, match.start(), match.end()
+
+
+def hidden_in_prose(line):
+    """Commands (a changed one is another command), links, and the number of a list's item."""
+    commands = [match.span() for match in SPAN.finditer(line) if is_name(match[2])]
+    return commands + [match.span() for pattern in (r"\]\([^)]*\)", r"^\s*\d+\. ") for match in re.finditer(pattern, line)]
+
+
+def unnoticed(page, printed, made):
+    chance = random.Random(page.path.name)
+    places = sorted(set(numbers_of(page, printed)))
+    for at, begin, end in sorted(chance.sample(places, min(AT_MOST, len(places)))):
+        lines = list(page.lines)
+        number = changed(lines[at][begin:end], chance)
+        lines[at] = lines[at][:begin] + number + lines[at][end:]
+        if not complaints(Page(page.path, "\n".join(lines)), printed, made):
+            yield f"{page.path.name}:{at + 1}: {number} for {page.lines[at][begin:end]} goes unnoticed"
