@@ -29,10 +29,9 @@ void tell_spread(Lesson& l) {
 // Draws its own queries and keys and prints the spread of their scores.
 std::string other_made_up_scores(std::size_t width) {
     return fmt::format(
-        "awk 'function g() {{ return sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand()) }} BEGIN {{ for (n "
-        "= 0; "
-        "n < 2000; ++n) {{ s = 0; for (d = 0; d < {}; ++d) s += g() * g(); t += s * s }} print sqrt(t / "
-        "2000) }}'",
+        R"(awk 'function g() {{ return sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand()) }} )"
+        R"(BEGIN {{ for (n = 0; n < 2000; ++n) {{ s = 0; for (d = 0; d < {}; ++d) s += g() * g(); )"
+        R"(t += s * s }} print sqrt(t / 2000) }}')",
         width);
 }
 

@@ -99,9 +99,15 @@ def output_is_whole(page, printed, section):
 def sources(page, printed, prose):
     """The texts in which a paragraph's numbers must stand. A row of a table with commands of its own has only theirs."""
     own_row = prose.commands if prose.text.startswith("|") else []
-    texts = [f"{step.text}\n{output}" for step, output in zip(page.steps, printed)
+    texts = [f"{step.text}\n{output}\n{head_of(step.text)}" for step, output in zip(page.steps, printed)
              if (any(step is own for own in own_row) if own_row else step.section in in_reach(page, prose.section))]
     return texts + [code for code, section in page.quotes if section in in_reach(page, prose.section)]
+
+
+def head_of(command):
+    """The head that a command runs, as pages call it: head 3.2 for --layer 3 --head 2."""
+    found = re.search(r"--layer (\d+) --head (\d+)", command)
+    return f"head {found[1]}.{found[2]}" if found else ""
 
 
 def given(page, prose):

@@ -8,7 +8,7 @@ from figures import NUMBER
 from page import SPAN, Page
 from reader import SKIPPED
 
-AT_MOST = 100  # numbers of a page, chosen by a fixed seed
+SHOWN = 50  # so many numbers of the output that a page shows, chosen by a fixed seed; of its prose, all
 
 
 def changed(number, chance):
@@ -17,11 +17,14 @@ def changed(number, chance):
     return number[:at] + chance.choice([digit for digit in "0123456789" if digit != number[at]]) + number[at + 1:]
 
 
-def numbers_of(page, printed):
-    """(line, begin, end) of the numbers that the page claims, in prose and in output."""
+def numbers_of_prose(page, printed):
+    """(line, begin, end) of the numbers that the page claims."""
     for prose in page.prose:
         for at in range(*prose.place) if output_is_whole(page, printed, prose.section) else ():
             yield from numbers_in(page.lines, at, hidden_in_prose(page.lines[at]))
+
+
+def numbers_shown(page, printed):
     for step, output in zip(page.steps, printed):
         if step.shown is not None and output is not SKIPPED:
             for at in range(*step.place):
@@ -42,8 +45,9 @@ def hidden_in_prose(line):
 
 def unnoticed(page, printed, made):
     chance = random.Random(page.path.name)
-    places = sorted(set(numbers_of(page, printed)))
-    for at, begin, end in sorted(chance.sample(places, min(AT_MOST, len(places)))):
+    shown = list(numbers_shown(page, printed))
+    places = [*numbers_of_prose(page, printed), *chance.sample(shown, min(SHOWN, len(shown)))]
+    for at, begin, end in places:
         lines = list(page.lines)
         number = changed(lines[at][begin:end], chance)
         lines[at] = lines[at][:begin] + number + lines[at][end:]
