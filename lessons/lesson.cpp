@@ -7,6 +7,7 @@
 
 #include "cli/run_options.hpp"
 #include "error.hpp"
+#include "math/large_pages.hpp"
 #include "study/worked.hpp"
 #include "write/formats.hpp"
 #include "write/prose.hpp"
@@ -114,6 +115,7 @@ void Lesson::close(std::vector<Term> const& steps) const {
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {
+    use_large_pages();
     try {
         return run_lesson({argv + 1, argv + argc}, name, title, lesson);
     } catch (UsageError const& error) {

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "error.hpp"
+#include "math/large_pages.hpp"
 
 namespace onehead {
 namespace {
@@ -52,6 +53,7 @@ int report(std::string_view message, int exit_code) {
 }  // namespace onehead
 
 int main(int argc, char** argv) {
+    onehead::use_large_pages();
     int trouble = 1;
     try {
         return onehead::run({argv + 1, argv + argc}, trouble);
