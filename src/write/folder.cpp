@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "error.hpp"
+#include "math/parallel.hpp"
 #include "trace/terms.hpp"
-#include "write/file.hpp"
 
 namespace onehead {
 namespace {
@@ -94,12 +94,16 @@ void expect_replaceable(fs::path const& folder) {
     if (!empty && !fs::exists(wanted / "trace.json")) refuse(wanted, "holds no trace.json");
 }
 
-void write_folder(fs::path const& folder, std::vector<OutputFile> const& files) {
+void write_folder(fs::path const& folder, std::vector<OutputFile> const& files, bool at_once) {
     fs::path const wanted = without_trailing_slash(folder);
     expect_replaceable(wanted);
     TemporaryFolder const made{wanted.parent_path() /
                                fmt::format(".{}.{}", wanted.filename().string(), getpid())};
-    for (OutputFile const& file : files) write_file(made.path() / file.name, file.bytes());
+    auto const write = [&](std::size_t i) { write_file(made.path() / files[i].name, files[i].give); };
+    if (at_once)
+        for_tasks(files.size(), write);
+    else
+        for (std::size_t i = 0; i < files.size(); ++i) write(i);
     put_in_place(made.path(), wanted);
 }
 

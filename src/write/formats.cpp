@@ -15,20 +15,21 @@ namespace onehead {
 namespace {
 
 std::vector<OutputFile> text_files(Trace const& trace) {
-    return {{"trace.txt", [&] { return trace_text(trace); }}};
+    return {{"trace.txt", [&](Sink const& out) { out(trace_text(trace)); }}};
 }
 
 std::vector<OutputFile> csv_files(Trace const& trace) {
-    std::vector<OutputFile> files{{"tokens.csv", [&] { return tokens_csv(trace.tokens); }}};
+    std::vector<OutputFile> files{{"tokens.csv", [&](Sink const& out) { out(tokens_csv(trace.tokens)); }}};
     for (Step const& step : trace.steps())
-        files.push_back({file_stem(step.term) + ".csv", [&] { return step_csv(step, trace.tokens); }});
+        files.push_back({file_stem(step.term) + ".csv",
+                         [&](Sink const& out) { write_step_csv(step, trace.tokens, out); }});
     return files;
 }
 
 std::vector<OutputFile> npy_files(Trace const& trace) {
     std::vector<OutputFile> files;
     for (Step const& step : trace.steps())
-        files.push_back({file_stem(step.term) + ".npy", [&] { return npy(step.values); }});
+        files.push_back({file_stem(step.term) + ".npy", [&](Sink const& out) { out(npy(step.values)); }});
     return files;
 }
 
@@ -46,6 +47,13 @@ Format find_format(std::string const& name) {
     for (Format const& format : table) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
     throw UsageError(
         fmt::format("--format {}: there is no such format; choose from {}, joined by commas", name, names));
+}
+
+// Whether writing it takes longer than starting a thread.
+bool is_long(Trace const& trace) {
+    std::size_t values = 0;
+    for (Step const& step : trace.steps()) values += step.values.size();
+    return values > 50'000;
 }
 
 }  // namespace
@@ -69,8 +77,8 @@ void write_trace(std::filesystem::path const& folder, Trace const& trace, std::v
     std::vector<std::string> names;
     names.reserve(files.size() + 1);
     for (OutputFile const& file : files) names.push_back(file.name);
-    files.push_back({"trace.json", [&] { return trace_json(trace, names); }});
-    write_folder(folder, files);
+    files.push_back({"trace.json", [&](Sink const& out) { out(trace_json(trace, names)); }});
+    write_folder(folder, files, is_long(trace));
 }
 
 }  // namespace onehead
