@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "error.hpp"
+#include "math/large_pages.hpp"
 #include "trace/printable.hpp"
 
 namespace onehead {
@@ -64,6 +65,7 @@ int report(std::string_view message, int exit_code) {
 
 int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error like a full disk
+    onehead::use_large_pages();
     int trouble = 1;
     try {
         int const exit_code = onehead::run({argv + 1, argv + argc}, trouble);

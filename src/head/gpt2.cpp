@@ -1,19 +1,35 @@
 #include "head/gpt2.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <xtensor/xview.hpp>
 
 #include "head/head.hpp"
 #include "math/exp.hpp"
-#include "math/layer_norm.hpp"
+#include "math/parallel.hpp"
 
 namespace onehead {
 namespace {
 
 Matrix add(Matrix const& a, Matrix const& b) {
-    Matrix sum = a;
-    for (std::size_t at = 0; at < sum.size(); ++at) sum.data()[at] += b.data()[at];
+    Matrix sum = make_matrix(row_count(a), column_count(a));
+    for_rows(row_count(a), column_count(a), [&](std::size_t i) {
+        std::ranges::transform(row(a, i), row(b, i), row(sum, i).begin(), std::plus{});
+    });
     return sum;
+}
+
+double minus_two_u(double x) {
+    return -2 * (std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x));
+}
+
+// Each value x becomes float(gelu(x)).
+void gelu(std::span<float> values) {
+    std::vector<double> powers(values.size());
+    std::ranges::transform(values, powers.begin(), minus_two_u);
+    exponentials(powers);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(values[i] / (1 + powers[i]));
 }
 
 }  // namespace
@@ -46,9 +62,14 @@ Matrix head_output(Views const& head, Matrix const& w_o) {
 std::vector<Matrix> head_outputs(Matrix const& residual, AttentionWeights const& block,
                                  std::function<bool(std::size_t)> const& wanted) {
     auto const heads = read_all_heads(residual, block);
-    std::vector<Matrix> outputs;
+    std::vector<std::size_t> numbers;
     for (std::size_t head = 0; head < block.n_head; ++head)
-        if (wanted(head)) outputs.push_back(head_output(heads[head], cut_output(block, head)));
+        if (wanted(head)) numbers.push_back(head);
+    std::vector<Matrix> outputs(numbers.size());
+    std::size_t const values_a_head = row_count(residual) * (row_count(residual) + column_count(residual));
+    for_rows(numbers.size(), values_a_head, [&](std::size_t i) {
+        outputs[i] = head_output(heads[numbers[i]], cut_output(block, numbers[i]));
+    });
     return outputs;
 }
 
@@ -61,14 +82,13 @@ Matrix after_attention(Matrix const& residual, AttentionWeights const& block) {
 }
 
 double gelu(double x) {
-    double const u = std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x);
-    return x / (1 + exponential(-2 * u));
+    return x / (1 + exponential(minus_two_u(x)));
 }
 
 Matrix after_mlp(Matrix const& residual, MlpWeights const& mlp) {
     Matrix const x = normalize(residual, mlp.ln_2);      // [pos, d_model]
     Matrix hidden = matmul(x, mlp.c_fc, mlp.c_fc_bias);  // [pos, d_mlp]
-    for (float& value : hidden) value = static_cast<float>(gelu(value));
+    for_rows(row_count(hidden), column_count(hidden), [&](std::size_t i) { gelu(row(hidden, i)); });
     return add(residual, matmul(hidden, mlp.c_proj, mlp.c_proj_bias));
 }
 

@@ -8,6 +8,7 @@
 
 #include "math/exp.hpp"
 #include "math/layer_norm.hpp"
+#include "math/parallel.hpp"
 
 namespace onehead {
 namespace {
@@ -17,11 +18,13 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 // Their sum, element by element, rounded once.
 Matrix sum(std::vector<Matrix> const& matrices, std::size_t rows, std::size_t columns) {
     Matrix total = make_matrix(rows, columns);
-    for (std::size_t at = 0; at < total.size(); ++at) {
-        double value = 0;
-        for (Matrix const& m : matrices) value += static_cast<double>(m.data()[at]);
-        total.data()[at] = static_cast<float>(value);
-    }
+    for_rows(rows, matrices.size() * columns, [&](std::size_t i) {
+        for (std::size_t d = 0; d < columns; ++d) {
+            double value = 0;
+            for (Matrix const& m : matrices) value += static_cast<double>(m(i, d));
+            total(i, d) = static_cast<float>(value);
+        }
+    });
     return total;
 }
 
@@ -77,32 +80,36 @@ Matrix dot_rows(Matrix const& q, Matrix const& k) {
 }
 
 Matrix divide(Matrix const& scores, double divisor) {
-    Matrix scaled = scores;
-    for (float& score : scaled) score = static_cast<float>(score / divisor);
+    Matrix scaled = make_matrix(row_count(scores), column_count(scores));
+    for_rows(row_count(scores), column_count(scores), [&](std::size_t i) {
+        std::ranges::transform(row(scores, i), row(scaled, i).begin(),
+                               [&](float score) { return static_cast<float>(score / divisor); });
+    });
     return scaled;
 }
 
 Matrix mask(Matrix const& scaled, Visible const& visible) {
-    Matrix masked = scaled;
-    for (std::size_t i = 0; i < row_count(masked); ++i)
-        for (float& later : row(masked, i).subspan(visible[i])) later = minus_infinity;
+    Matrix masked = make_matrix(row_count(scaled), column_count(scaled));
+    for_rows(row_count(scaled), column_count(scaled), [&](std::size_t i) {
+        std::ranges::copy(row(scaled, i).first(visible[i]), row(masked, i).begin());
+        std::ranges::fill(row(masked, i).subspan(visible[i]), minus_infinity);
+    });
     return masked;
 }
 
 Matrix softmax(Matrix const& masked, Visible const& visible) {
-    Matrix pattern = xt::zeros_like(masked);
-    std::vector<double> powers;
-    for (std::size_t i = 0; i < row_count(masked); ++i) {
+    Matrix pattern = make_matrix(row_count(masked), column_count(masked));
+    for_rows(row_count(masked), column_count(masked), [&](std::size_t i) {
         auto const scores = row(masked, i).first(visible[i]);
         double const largest = *std::max_element(scores.begin(), scores.end());
+        std::vector<double> powers;
+        for (double const score : scores) powers.push_back(score - largest);
+        exponentials(powers);
         double total = 0;
-        powers.clear();
-        for (double const score : scores) {
-            powers.push_back(exponential(score - largest));
-            total += powers.back();
-        }
+        for (double const power : powers) total += power;
+        std::ranges::fill(row(pattern, i), 0.0F);
         for (std::size_t j = 0; j < powers.size(); ++j) pattern(i, j) = static_cast<float>(powers[j] / total);
-    }
+    });
     return pattern;
 }
 
@@ -112,12 +119,13 @@ Matrix weigh_rows(Matrix const& pattern, Matrix const& v, Visible const& visible
 
 Matrix add_heads(Matrix const& residual, std::vector<Matrix const*> const& outputs, Vector const& bias) {
     Matrix after = make_matrix(row_count(residual), column_count(residual));
-    for (std::size_t i = 0; i < row_count(residual); ++i)
+    for_rows(row_count(residual), outputs.size() * column_count(residual), [&](std::size_t i) {
         for (std::size_t d = 0; d < column_count(residual); ++d) {
             double sum = residual(i, d);
             for (Matrix const* output : outputs) sum += (*output)(i, d);
             after(i, d) = static_cast<float>(sum + bias(d));
         }
+    });
     return after;
 }
 

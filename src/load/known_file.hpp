@@ -15,4 +15,7 @@ struct KnownFile {
 // False also if there is no such file or it cannot be read.
 bool is_known(std::filesystem::path const& path, KnownFile const& known);
 
+// The same for what a file holds.
+bool is_known(std::string_view content, KnownFile const& known);
+
 }  // namespace onehead

@@ -22,7 +22,8 @@ public:
     // byte or made by an earlier line, and comes once.
     void check() const;
 
-    int size() const;  // 256 + the number of lines
+    std::string_view text() const { return text_; }  // as it was read, with LF alone at the end of every line
+    int size() const;                                // 256 + the number of lines
 
     // The characters of a symbol, in GPT-2's alphabet.
     std::string characters(int symbol) const;

@@ -76,6 +76,17 @@ void note_experiment(Trace& trace, Experiment const& experiment) {
     for (auto const& [term, text] : experiment.formulas) trace.set_formula(term, std::string{text});
 }
 
+Trace trace(Run const& run, Case const& c) {
+    Trace trace = trace_head(c);
+    trace.tokens = run.tokens;
+    trace.facts = run.facts;
+    trace.facts.divisor = c.divisor;
+    if (run.facts.layer > 0)
+        trace.set_formula(terms::residual,
+                          fmt::format("residual_after of layer {} + its MLP", run.facts.layer - 1));
+    return trace;
+}
+
 }  // namespace
 
 std::vector<int> tokens_of(Model const& model, Request const& request) {
@@ -117,16 +128,10 @@ Case changed_case(Run const& run, std::string const& experiment) {
 }
 
 Trace trace(Run const& run, std::string const& experiment) {
-    Case const c = changed_case(run, experiment);
-    Trace trace = trace_head(c);
-    trace.tokens = run.tokens;
-    trace.facts = run.facts;
-    trace.facts.divisor = c.divisor;
-    if (run.facts.layer > 0)
-        trace.set_formula(terms::residual,
-                          fmt::format("residual_after of layer {} + its MLP", run.facts.layer - 1));
-    if (!experiment.empty()) note_experiment(trace, find_experiment(experiment));
-    return trace;
+    if (experiment.empty()) return trace(run, run.head);
+    Trace changed = trace(run, changed_case(run, experiment));
+    note_experiment(changed, find_experiment(experiment));
+    return changed;
 }
 
 Trace trace(Model const& model, Request const& request) {

@@ -46,6 +46,8 @@ private:
     void read_bytes(TensorInfo const& tensor, std::uint64_t skip, std::span<std::byte> bytes) const;
     void read_floats(std::string_view tensor, std::uint64_t first, std::span<float> values) const;
     void read_weights(std::string_view tensor, std::uint64_t first, std::span<float> values) const;
+    [[noreturn]] void refuse_damage(std::string_view tensor, std::uint64_t first,
+                                    std::span<float const> values) const;
     std::size_t width(std::string_view tensor, std::size_t least_rows) const;
 
     File file_;

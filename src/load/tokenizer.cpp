@@ -32,7 +32,7 @@ void require_utf8(std::string_view text) {
 
 Tokenizer::Tokenizer(std::filesystem::path const& folder) : merges_(folder / "merges.txt") {
     std::filesystem::path const vocabulary = folder / "vocab.json";
-    if (is_known(folder / "merges.txt", gpt2_merges) && is_known(vocabulary, gpt2_vocabulary)) return;
+    if (is_known(merges_.text(), gpt2_merges) && is_known(vocabulary, gpt2_vocabulary)) return;
     merges_.check();
     vocabulary_ = read_vocabulary(vocabulary, merges_);
 }

@@ -2,6 +2,7 @@
 // enough.
 #include "math/exp.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -22,8 +23,16 @@ constexpr std::array<double, 14> series{
     1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
     1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       1.0 / 2,      1.0,         1.0};
 
-double power_of_two(double n) {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::int64_t>(n) + 1023) << 52);
+// For -708 <= x <= 709. Without a branch, so that the compiler can work out several side by side.
+inline double in_range(double x) {
+    double const rounded = x * log2_e + rounder;  // n in its last bits
+    double const n = rounded - rounder;
+    double const r = (x - n * ln2_high) - n * ln2_low;
+    double sum = 0;
+#pragma GCC unroll 14
+    for (double const term : series) sum = sum * r + term;
+    double const power_of_two = std::bit_cast<double>((std::bit_cast<std::uint64_t>(rounded) + 1023) << 52U);
+    return sum * power_of_two;
 }
 
 }  // namespace
@@ -32,11 +41,17 @@ double exponential(double x) {
     if (x != x) return x;
     if (x < -708) return 0;
     if (x > 709) return std::numeric_limits<double>::infinity();
-    double const n = (x * log2_e + rounder) - rounder;
-    double const r = (x - n * ln2_high) - n * ln2_low;
-    double sum = 0;
-    for (double const term : series) sum = sum * r + term;
-    return sum * power_of_two(n);
+    return in_range(x);
+}
+
+void exponentials(std::span<double> values) {
+    std::array<double, 128> powers{};
+    for (std::size_t first = 0; first < values.size(); first += powers.size()) {
+        auto const some = values.subspan(first, std::min(powers.size(), values.size() - first));
+        for (std::size_t i = 0; i < some.size(); ++i) powers[i] = in_range(some[i]);
+        for (std::size_t i = 0; i < some.size(); ++i)
+            some[i] = some[i] >= -708 && some[i] <= 709 ? powers[i] : exponential(some[i]);
+    }
 }
 
 }  // namespace onehead

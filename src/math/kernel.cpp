@@ -30,17 +30,17 @@ struct Lanes<8> {
 };
 
 // A tile of the product is rows x (vectors * lanes) sums, which stay in the processor's registers while k
-// runs. At each k a column of a meets a row of b.
+// runs. At each k a column of a meets a row of b, of which each lies `stride` after the one before.
 template <std::size_t rows, std::size_t vectors, std::size_t lanes>
-[[gnu::always_inline]] inline void sum_tile(double const* a, float const* b, std::size_t inner,
-                                            double* sums) {
+[[gnu::always_inline]] inline void sum_tile(double const* a, float const* b, std::size_t stride,
+                                            std::size_t inner, double* sums) {
     using Doubles = typename Lanes<lanes>::Doubles;
     typename Lanes<lanes>::Floats b_k;
     Doubles sum[rows][vectors] = {};  // NOLINT(modernize-avoid-c-arrays): vectors do not go into templates
     for (std::size_t k = 0; k < inner; ++k)
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < vectors; ++v) {
-            std::memcpy(&b_k, b + (k * vectors + v) * lanes, sizeof b_k);
+            std::memcpy(&b_k, b + k * stride + v * lanes, sizeof b_k);
 #pragma GCC unroll 8
             for (std::size_t r = 0; r < rows; ++r)
                 sum[r][v] += a[k * rows + r] * __builtin_convertvector(b_k, Doubles);
@@ -48,18 +48,19 @@ template <std::size_t rows, std::size_t vectors, std::size_t lanes>
     std::memcpy(sums, sum, sizeof sum);
 }
 
-void tile_plain(double const* a, float const* b, std::size_t inner, double* sums) {
-    sum_tile<4, 2, 2>(a, b, inner, sums);
+void tile_plain(double const* a, float const* b, std::size_t stride, std::size_t inner, double* sums) {
+    sum_tile<4, 2, 2>(a, b, stride, inner, sums);
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void tile_avx2(double const* a, float const* b, std::size_t inner, double* sums) {
-    sum_tile<4, 3, 4>(a, b, inner, sums);
+[[gnu::target("avx2,fma")]] void tile_avx2(double const* a, float const* b, std::size_t stride,
+                                           std::size_t inner, double* sums) {
+    sum_tile<4, 3, 4>(a, b, stride, inner, sums);
 }
 
-[[gnu::target("avx512f")]] void tile_avx512(double const* a, float const* b, std::size_t inner,
-                                            double* sums) {
-    sum_tile<6, 4, 8>(a, b, inner, sums);
+[[gnu::target("avx512f")]] void tile_avx512(double const* a, float const* b, std::size_t stride,
+                                            std::size_t inner, double* sums) {
+    sum_tile<6, 4, 8>(a, b, stride, inner, sums);
 }
 
 constexpr std::array table{
@@ -104,8 +105,7 @@ void pack_columns(Product const& p, std::size_t first, std::size_t tile_columns,
         std::copy_n(&p.b(k, first), width, packed.begin() + static_cast<std::ptrdiff_t>(k * tile_columns));
 }
 
-// Sums of a tile that run over the depth that its rows share, then each row's further, and go into the
-// product.
+// Takes a tile's sums on from the depth that its rows share to this row's own; puts them into the product.
 void finish_row(Product const& p, std::size_t i, std::size_t first, std::span<double> sums,
                 std::size_t shared, Matrix& product) {
     std::size_t const width = std::min(sums.size(), column_count(p.b) - first);
@@ -117,19 +117,21 @@ void finish_row(Product const& p, std::size_t i, std::size_t first, std::span<do
             static_cast<float>(p.bias.empty() ? sums[j] : sums[j] + static_cast<double>(p.bias[first + j]));
 }
 
-// Every tile whose columns begin at `first`.
+// Every tile whose columns begin at `first`. Where few tiles would share packed columns, b is read in place.
 void multiply_columns(Product const& p, Kernel const& kernel,
                       std::vector<std::vector<double>> const& packed_a, std::size_t first,
                       std::vector<float>& packed_b, Matrix& product) {
-    pack_columns(p, first, kernel.columns, packed_b);
-    std::array<double, largest_tile>
-        sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): the tile fills it
+    bool const in_place = packed_a.size() <= 2 && first + kernel.columns <= column_count(p.b);
+    if (!in_place) pack_columns(p, first, kernel.columns, packed_b);
+    float const* const b = in_place ? p.b.data() + first : packed_b.data();
+    std::size_t const stride = in_place ? column_count(p.b) : kernel.columns;
+    std::array<double, largest_tile> sums;  // NOLINT(*-member-init): the tile fills it
     for (std::size_t tile = 0; tile < packed_a.size(); ++tile) {
         std::size_t const begin = tile * kernel.rows;
         std::size_t const end = std::min(begin + kernel.rows, row_count(p.a));
         std::size_t shared = column_count(p.a);
         for (std::size_t i = begin; i < end; ++i) shared = std::min(shared, depth(p, i));
-        kernel.tile(packed_a[tile].data(), packed_b.data(), shared, sums.data());
+        kernel.tile(packed_a[tile].data(), b, stride, shared, sums.data());
         for (std::size_t i = begin; i < end; ++i)
             finish_row(p, i, first, {&sums[(i - begin) * kernel.columns], kernel.columns}, shared, product);
     }
@@ -140,11 +142,11 @@ void multiply_columns(Product const& p, Kernel const& kernel,
 Matrix multiply(Product const& p) {
     Kernel const& kernel = *kernel_in_use();
     Matrix product = make_matrix(row_count(p.a), column_count(p.b));
-    std::vector<std::vector<double>> packed_a;
-    for (std::size_t first = 0; first < row_count(p.a); first += kernel.rows)
-        packed_a.push_back(pack_rows(p, first, kernel.rows));
+    std::vector<std::vector<double>> packed_a((row_count(p.a) + kernel.rows - 1) / kernel.rows);
+    for_rows(packed_a.size(), kernel.rows * column_count(p.a),
+             [&](std::size_t tile) { packed_a[tile] = pack_rows(p, tile * kernel.rows, kernel.rows); });
 
-    constexpr std::size_t worth_a_thread = 500'000;  // products; less takes no longer than starting a thread
+    constexpr std::size_t worth_a_thread = 500'000;  // products
     std::size_t const products_a_strip = std::max<std::size_t>(1, p.a.size() * kernel.columns);
     std::size_t const strips = (column_count(p.b) + kernel.columns - 1) / kernel.columns;
     for_ranges(strips, worth_a_thread / products_a_strip + 1, [&](std::size_t begin, std::size_t end) {

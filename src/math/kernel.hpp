@@ -31,8 +31,9 @@ struct Kernel {
     std::string_view name;  // "avx512"
     bool (*runs_here)();
     std::size_t rows, columns;  // of a tile
-    // sums[rows][columns] = sum over k < inner of a[k][rows] * b[k][columns], all packed one after the other.
-    void (*tile)(double const* a, float const* b, std::size_t inner, double* sums);
+    // sums[rows][columns] = sum over k < inner of a[k][rows] * b[k][columns], packed one after the other, but
+    // for the rows of b, which begin `stride` apart.
+    void (*tile)(double const* a, float const* b, std::size_t stride, std::size_t inner, double* sums);
 };
 
 std::span<Kernel const> kernels();

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "math/parallel.hpp"
+
 namespace onehead {
 
 Moments moments(std::span<float const> values) {
@@ -16,12 +18,12 @@ Moments moments(std::span<float const> values) {
 
 Matrix layer_norm(Matrix const& rows, Vector const& gain, Vector const& bias, double epsilon) {
     Matrix normalized = make_matrix(row_count(rows), column_count(rows));
-    for (std::size_t i = 0; i < row_count(rows); ++i) {
+    for_rows(row_count(rows), column_count(rows), [&](std::size_t i) {
         auto const [mean, variance] = moments(row(rows, i));
         double const root = std::sqrt(variance + epsilon);
         for (std::size_t d = 0; d < column_count(rows); ++d)
             normalized(i, d) = static_cast<float>((rows(i, d) - mean) / root * gain(d) + bias(d));
-    }
+    });
     return normalized;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 #include <iterator>
+#include <span>
+#include <vector>
 
 namespace onehead {
 namespace {
@@ -20,6 +22,14 @@ void add_position(std::string& csv, std::size_t pos, Token const& token) {
     fmt::format_to(std::back_inserter(csv), "{},{},{}", pos, token.id, csv_field(label(token.bytes)));
 }
 
+constexpr std::size_t longest_number = std::string_view(",-1234567900000000").size();
+
+// Writes ",1,2.5" and the like from `place` on, where there is room, and returns the end.
+char* add_numbers(char* place, std::span<float const> values) {
+    for (float const value : values) place = fmt::format_to(place, FMT_COMPILE(",{}"), value);
+    return place;
+}
+
 }  // namespace
 
 std::string csv_field(std::string_view text) {
@@ -29,21 +39,24 @@ std::string csv_field(std::string_view text) {
     return quoted + "\"";
 }
 
-std::string step_csv(Step const& step, Tokens const& tokens) {
+void write_step_csv(Step const& step, Tokens const& tokens, Sink const& out) {
+    constexpr std::size_t piece = std::size_t{1} << 18;  // bytes: small enough to stay in the cache
     std::string csv = "pos,token_id,token";
-    csv.reserve(step.values.size() * 12);
     add_column_names(csv, step, tokens);
     csv += "\n";
+    std::vector<char> numbers(column_count(step.values) * longest_number);
     for (std::size_t i = 0; i < row_count(step.values); ++i) {
         if (step.term.rows == "1")
             csv += ",,";  // a row that belongs to no position
         else
             add_position(csv, i, tokens[i]);
-        for (float const value : row(step.values, i))
-            fmt::format_to(std::back_inserter(csv), FMT_COMPILE(",{}"), value);
+        csv.append(numbers.data(), add_numbers(numbers.data(), row(step.values, i)));
         csv += "\n";
+        if (csv.size() < piece) continue;
+        out(csv);
+        csv.clear();
     }
-    return csv;
+    out(csv);
 }
 
 std::string tidy_csv(Step const& step, Tokens const& tokens) {

@@ -6,11 +6,12 @@
 #include <string_view>
 
 #include "trace/trace.hpp"
+#include "write/file.hpp"
 
 namespace onehead {
 
 // pos,token_id,token, then d0, d1, ... or, where the columns are positions, key0 'The', key1 ' cat', ...
-std::string step_csv(Step const& step, Tokens const& tokens);
+void write_step_csv(Step const& step, Tokens const& tokens, Sink const& out);
 
 // query_pos,query,key_pos,key,value: a line for each cell of a step whose rows and columns are positions, as
 // plotting libraries like it.

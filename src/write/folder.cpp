@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "error.hpp"
-#include "write/file.hpp"
+#include "math/parallel.hpp"
 #include "write/temporary_folder.hpp"
 #include "write/trace_files.hpp"
 
@@ -72,11 +72,15 @@ void expect_replaceable(fs::path const& folder) {
         refuse(wanted, fmt::format("cannot be replaced: {}", std::generic_category().message(errno)));
 }
 
-void write_folder(fs::path const& folder, std::vector<OutputFile> const& files) {
+void write_folder(fs::path const& folder, std::vector<OutputFile> const& files, bool at_once) {
     fs::path const wanted = without_trailing_slash(folder);
     expect_replaceable(wanted);
     TemporaryFolder const made{wanted};
-    for (OutputFile const& file : files) write_file(made.path() / file.name, file.bytes());
+    auto const write = [&](std::size_t i) { write_file(made.path() / files[i].name, files[i].give); };
+    if (at_once)
+        for_tasks(files.size(), write);
+    else
+        for (std::size_t i = 0; i < files.size(); ++i) write(i);
     expect_replaceable(wanted);  // others may have written there meanwhile
     put_in_place(made.path(), wanted);
     remove_leftovers(wanted);

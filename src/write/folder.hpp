@@ -7,15 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "write/file.hpp"
+
 namespace onehead {
 
 struct OutputFile {
     std::string name;
-    std::function<std::string()> bytes;  // made when its turn comes, so that one file at a time is in memory
+    std::function<void(Sink const& out)> give;  // called when its turn comes, perhaps on another thread
 };
 
 // Throws an Error if the place is taken by something else, or if writing fails; then nothing has changed.
-void write_folder(std::filesystem::path const& folder, std::vector<OutputFile> const& files);
+// With `at_once`, several files are written at the same time, if the machine has several processors.
+void write_folder(std::filesystem::path const& folder, std::vector<OutputFile> const& files,
+                  bool at_once = false);
 
 // The check that write_folder begins with, for a program that would rather know before a long computation.
 void expect_replaceable(std::filesystem::path const& folder);

@@ -19,13 +19,14 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::vector<OutputFile> text_files(Trace const& trace, Names const& names) {
-    return {{"trace.txt", [&] { return trace_text(trace, names); }}};
+    return {{"trace.txt", [&](Sink const& out) { out(trace_text(trace, names)); }}};
 }
 
 std::vector<OutputFile> csv_files(Trace const& trace, Names const& /*names*/) {
-    std::vector<OutputFile> files{{"tokens.csv", [&] { return tokens_csv(trace.tokens); }}};
+    std::vector<OutputFile> files{{"tokens.csv", [&](Sink const& out) { out(tokens_csv(trace.tokens)); }}};
     for (Step const& step : trace.steps())
-        files.push_back({file_stem(step.term) + ".csv", [&] { return step_csv(step, trace.tokens); }});
+        files.push_back({file_stem(step.term) + ".csv",
+                         [&](Sink const& out) { write_step_csv(step, trace.tokens, out); }});
     return files;
 }
 
@@ -33,24 +34,24 @@ std::vector<OutputFile> tidy_files(Trace const& trace, Names const& /*names*/) {
     std::vector<OutputFile> files;
     for (Step const& step : trace.steps())
         if (pairs_positions(step.term))
-            files.push_back(
-                {file_stem(step.term) + ".tidy.csv", [&] { return tidy_csv(step, trace.tokens); }});
+            files.push_back({file_stem(step.term) + ".tidy.csv",
+                             [&](Sink const& out) { out(tidy_csv(step, trace.tokens)); }});
     return files;
 }
 
 std::vector<OutputFile> npy_files(Trace const& trace, Names const& /*names*/) {
     std::vector<OutputFile> files;
     for (Step const& step : trace.steps())
-        files.push_back({file_stem(step.term) + ".npy", [&] { return npy(step.values); }});
+        files.push_back({file_stem(step.term) + ".npy", [&](Sink const& out) { out(npy(step.values)); }});
     return files;
 }
 
 std::vector<OutputFile> html_files(Trace const& trace, Names const& names) {
-    return {{"trace.html", [&] { return trace_html(trace, names); }}};
+    return {{"trace.html", [&](Sink const& out) { out(trace_html(trace, names)); }}};
 }
 
 std::vector<OutputFile> svg_files(Trace const& trace, Names const& /*names*/) {
-    return {{"pattern.svg", [&] { return pattern_svg(trace); }}};
+    return {{"pattern.svg", [&](Sink const& out) { out(pattern_svg(trace)); }}};
 }
 
 constexpr std::array table{
@@ -68,6 +69,13 @@ Format find_format(std::string const& name) {
     if (found != table.end()) return *found;
     throw UsageError(fmt::format("--format {}: there is no such format; choose from {}, joined by commas",
                                  name, format_names()));
+}
+
+// Whether writing it takes longer than starting a thread.
+bool is_long(Trace const& trace) {
+    std::size_t values = 0;
+    for (Step const& step : trace.steps()) values += step.values.size();
+    return values > 50'000;
 }
 
 }  // namespace
@@ -96,8 +104,8 @@ void write_trace(std::filesystem::path const& folder, Trace const& trace, std::v
     for (Format const& format : wanted)
         for (OutputFile& file : format.files(trace, names)) files.push_back(std::move(file));
     for (OutputFile const& file : files) names.push_back(file.name);
-    files.push_back({"trace.json", [&] { return trace_json(trace, names); }});
-    write_folder(folder, files);
+    files.push_back({"trace.json", [&](Sink const& out) { out(trace_json(trace, names)); }});
+    write_folder(folder, files, is_long(trace));
 }
 
 }  // namespace onehead

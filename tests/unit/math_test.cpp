@@ -1,6 +1,7 @@
 // The arithmetic under the head: products, the exponential, LayerNorm, threads.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <xtensor/xview.hpp>
 
 #include "math/exp.hpp"
@@ -79,6 +80,20 @@ TEST_CASE("the exponential agrees with the library's") {
     CHECK(exponential(-INFINITY) == 0);
     CHECK(exponential(710) == INFINITY);
     CHECK(std::isnan(exponential(NAN)));
+}
+
+TEST_CASE("exponentials side by side have the bits of one alone") {
+    std::vector<double> values{0,   -0.0, -708,     708.9,     709,  710,  -708.1,
+                               1e9, -1e9, INFINITY, -INFINITY, 1e-9, -745, NAN};
+    for (double x = -750; x < 750; x += 0.0731) values.push_back(x);
+    std::vector<double> together = values;
+    exponentials(together);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        double const alone = exponential(values[i]);
+        different += std::memcmp(&together[i], &alone, sizeof alone) != 0 ? 1U : 0U;
+    }
+    CHECK(different == 0);
 }
 
 TEST_CASE("LayerNorm takes the biased variance and puts epsilon under the root") {

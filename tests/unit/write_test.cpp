@@ -1,8 +1,12 @@
 // Pages and files: numbers, tables, CSV, and a folder that is whole or not there.
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <random>
 
 #include "error.hpp"
 #include "support/temp_folder.hpp"
@@ -22,7 +26,13 @@ std::string read(std::filesystem::path const& path) {
 }
 
 OutputFile file(std::string const& name, std::string const& bytes) {
-    return {name, [bytes] { return bytes; }};
+    return {name, [bytes](Sink const& out) { out(bytes); }};
+}
+
+std::string step_csv(Step const& step, Tokens const& tokens) {
+    std::string csv;
+    write_step_csv(step, tokens, [&](std::string_view piece) { csv += piece; });
+    return csv;
 }
 
 }  // namespace
@@ -76,6 +86,37 @@ TEST_CASE("tidy: a line for each cell, with the labels of both its tokens") {
           "1,'c',1,'c',3\n");
 }
 
+TEST_CASE("CSV: a long step comes in pieces that make up the same text") {
+    std::mt19937 random{5};
+    Matrix values = make_matrix(300, 500);
+    for (float& value : values) {
+        auto const drawn = static_cast<std::uint32_t>(random());  // any float that there is
+        std::memcpy(&value, &drawn, sizeof value);
+        if (!std::isfinite(value)) value = 0;
+    }
+    Tokens const tokens(300, Token{464, "The"});
+    std::string expected = "pos,token_id,token";
+    for (std::size_t j = 0; j < 500; ++j) expected += fmt::format(",d{}", j);
+    for (std::size_t i = 0; i < 300; ++i) {
+        expected += fmt::format("\n{},464,'The'", i);
+        for (float const value : row(values, i)) expected += fmt::format(",{}", value);
+    }
+    std::size_t pieces = 0;
+    std::string csv;
+    write_step_csv({terms::residual, "", values}, tokens, [&](std::string_view piece) {
+        ++pieces;
+        csv += piece;
+    });
+    CHECK(pieces > 2);
+    CHECK((csv == expected + "\n"));
+}
+
+TEST_CASE("CSV: there is room for the longest numbers") {
+    float const longest = -1.0000033e15F;
+    Step const step{terms::projection_bias, "", Matrix{{longest, longest, longest}}};
+    CHECK(step_csv(step, {}).ends_with(",,,-1000003300000000,-1000003300000000,-1000003300000000\n"));
+}
+
 TEST_CASE("npy: the data begins at a multiple of 64") {
     std::string const bytes = npy(Matrix{{1, 2}, {3, 4}});
     CHECK(bytes.substr(1, 5) == "NUMPY");
@@ -90,7 +131,10 @@ TEST_CASE("a folder appears whole, and what it replaces stays until then") {
     CHECK(read(folder / "trace.txt") == "one");
 
     // A file that cannot be made whole: the earlier trace stays as it was, and nothing else.
-    auto const fails = []() -> std::string { throw Error("no"); };
+    auto const fails = [](Sink const& out) {
+        out("half");
+        throw Error("no");
+    };
     CHECK_THROWS_AS(write_folder(folder, {file("trace.json", "2"), {"trace.txt", fails}}), Error);
     CHECK(read(folder / "trace.json") == "1");
     CHECK(std::distance(std::filesystem::directory_iterator{temp.path() / "deep"}, {}) == 1);
