@@ -1,0 +1,34 @@
+"""onehead measure: lengths and cosines as numpy finds them; onehead terms: every step, with names elsewhere."""
+import unittest
+
+import numpy
+
+from programs import ProgramTest, onehead
+
+
+class Measure(ProgramTest):
+    def test_as_numpy_finds_them(self):
+        out = self.trace("cat", "--format", "csv,npy")
+        q, k = (numpy.load(out / f"{name}.npy").astype(float) for name in ("05_q", "06_k"))
+        words = onehead("measure", out, "q", 4, "k", 1).stdout.split()
+        a, b = q[4], k[1]
+        for number in (a.mean(), a.std(), numpy.linalg.norm(a), numpy.linalg.norm(b), a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b)):
+            self.assertIn(f"{number:.3f}", words)
+
+    def test_wrong_use(self):
+        out = self.trace("cat")
+        for arguments, word in ((("q",), "STEP ROW"), (("q", 6), "0 to 5"), (("dance", 1), "dance"), (("q", "one"), "whole number")):
+            self.assert_refused(onehead("measure", out, *arguments), 2, word)
+
+
+class Terms(ProgramTest):
+    def test_every_step_is_named(self):
+        page = onehead("terms", "--layer", 3).stdout
+        self.assertEqual(page.count("TransformerLens: "), 16)
+        self.assertIn("05 q [pos, d_head]", page)
+        self.assertIn("TransformerLens: blocks.3.attn.hook_q\n", page)
+        self.assertEqual(onehead("terms", "--markdown").stdout.count("\n"), 2 + 16)
+
+
+if __name__ == "__main__":
+    unittest.main()
