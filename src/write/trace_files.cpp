@@ -16,19 +16,18 @@ std::set<std::string> names_of_a_trace() {
     return names;
 }
 
-std::set<std::string> const& all_names() {
-    static auto const names = names_of_a_trace();
-    return names;
-}
-
 }  // namespace
 
 bool is_trace_file(std::string const& name) {
-    return all_names().contains(name);
+    static auto const names = names_of_a_trace();
+    return names.contains(name);
 }
 
 void remove_trace(std::filesystem::path const& folder) {
-    for (std::string const& name : all_names()) ::unlink((folder / name).c_str());
+    std::error_code error;
+    std::filesystem::directory_iterator const all{folder, error};
+    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error))
+        if (is_trace_file(entry->path().filename().string())) ::unlink(entry->path().c_str());
     ::rmdir(folder.c_str());
 }
 

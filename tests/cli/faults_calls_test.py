@@ -58,7 +58,7 @@ class EveryCall(Faults):
         place = self.folder / "place"
         for over_old in (False, True):
             calls = self.calls(place, over_old)
-            self.assertGreater(calls, 50)  # 19 files are made and written
+            self.assertGreater(calls, 2 * 19)  # so many files are made and written
             for at in range(1, calls + 1):
                 for fault in (str(errno.ENOSPC), "kill"):
                     self.prepare(place, over_old)

@@ -16,7 +16,7 @@ inline void with_each_kernel(std::function<void(Kernel const&)> const& work) {
             use_kernel(kernel);
             work(kernel);
         } else {
-            fmt::print("kernel {} does not run on this processor\n", kernel.name);
+            fmt::print(stderr, "kernel {} does not run on this processor\n", kernel.name);
         }
     }
     use_kernel(*std::ranges::find_if(kernels(), [](Kernel const& kernel) { return kernel.runs_here(); }));
