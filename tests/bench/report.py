@@ -1,0 +1,138 @@
+"""docs/performance.md, from what measure.py found."""
+import os
+import platform
+import subprocess
+
+from timing import Spread, ratio, seconds
+
+PAGE = """# How fast it is
+
+Written by `tests/bench/run`, which makes a checkpoint of GPT-2 small's shape with random weights, runs this program and the
+others in turn, and takes every ratio within one round: median (least to most). {machine}
+
+numpy and PyTorch are Debian's; both and xtensor compute the same steps in float32 and are checked against this program's values
+before they are timed. numpy writes with `np.savetxt("%.9g")`, xtensor with `xt::dump_csv` (6 digits). OpenBLAS 0.3.21 does not
+know newer processors: left alone it takes its core {core} here, and with `OPENBLAS_CORETYPE=SkylakeX` {newer_core}. This
+program sums in double and gives the same bits on every machine; the others sum in float32 and do not.
+
+Whole processes, from start to exit, files in the page cache, the output folder not there yet:
+
+{whole}
+
+Inside, with Google Benchmark:
+
+{inside}
+
+Each further token is compared with all before it, so the work grows from n to n squared; from 64 tokens to 1024, without files:
+
+{growth}
+
+## Where the time goes
+
+Stage by stage in one process, the best of several runs. Six tokens, gpt2-mini, block 0:
+
+{stages_6}
+
+The floor is a process that does nothing but start ({hello} ms here), and making 19 files. The vocabulary is the largest part:
+two files of 1.5 MB are hashed to see that they are GPT-2's, and the 50,000 merges are indexed.
+
+1024 tokens, GPT-2 small's shape, block 0, with all CSVs:
+
+{stages_1024}
+
+The floor is the text: 10 million numbers, of which each takes the time to find its shortest digits, and 108 MB that the system
+copies into the page cache. The products are at the processor's own limit, see the kernel's line.
+"""
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def milliseconds(spread):
+    return Spread(1000 * spread.median, 1000 * spread.least, 1000 * spread.most).text()
+
+
+def verdict(measured, goal):
+    return f"{goal:g}" if measured <= goal else f"{goal:g}, missed"
+
+
+def whole_rows(m):
+    def row(what, block, other, named, goal, limit):
+        found = ratio(m[block]["onehead"], m[block][other])
+        return [what, milliseconds(seconds(m[block]["onehead"])), f"{found.text()} x {named}", verdict(found.median, goal), limit]
+
+    torch = Spread.of(ours.seconds / float(theirs.output) for ours, theirs in
+                      zip(m["layer 11, 1024"]["onehead"], m["layer 11, 1024"]["torch"]))
+    peak = max(timed.peak_mb for timed in m["block 0"]["onehead"])
+    long, deep = "block 0, 1024 tokens, text and CSVs", "layer 11, 1024 tokens, text and CSVs"
+    return [
+        row("block 0 of gpt2-mini, 6 tokens, text and CSVs", "six", "hello", "a C++ hello world", 3, "starting, the vocabulary, 19 files"),
+        row(long, "block 0", "numpy", "numpy", 0.13, "the numbers' shortest digits"),
+        row(long, "block 0", "numpy, SkylakeX", "numpy, SkylakeX", 0.13, ""),
+        row(long, "block 0", "xtensor", "xtensor", 0.10, ""),
+        [long, "", f"peak {peak:.0f} MB", verdict(peak, 220), "the tensors themselves"],
+        row("layer 11, 8 tokens, text and CSVs", "layer 11, 8", "numpy", "numpy", 0.5, "reading 320 MB"),
+        row("layer 11, 8 tokens, text and CSVs", "layer 11, 8", "numpy, SkylakeX", "numpy, SkylakeX", 0.5, ""),
+        row("layer 11, 8 tokens, text and CSVs", "layer 11, 8", "read", "reading those weights", 2, ""),
+        row(deep, "layer 11, 1024", "numpy", "numpy", 0.35, "the products, in double"),
+        row(deep, "layer 11, 1024", "numpy, SkylakeX", "numpy, SkylakeX", 0.35, ""),
+        [deep, "", f"{torch.text()} x PyTorch's forward pass alone", verdict(torch.median, 1.5), ""],
+    ]
+
+
+def inside_rows(m):
+    found = m["inside"]
+
+    def nanoseconds(name):
+        return 1e9 * found[name]["value"]
+
+    csv = nanoseconds("csv_ours") / nanoseconds("csv_fprintf")
+    weights = found["weights_of_block_0"]["real_time"] / found["whole_file"]["real_time"]
+    return [
+        ["the text of a number, one thread", f"{nanoseconds('csv_ours'):.0f} ns, {csv:.2f} x fprintf(\"%.9g\")", verdict(csv, 0.25)],
+        ["the attention weights of block 0, 9.4 of 548 MB",
+         f"{found['weights_of_block_0']['real_time']:.2g} ms, {weights:.4f} x reading the file into memory", verdict(weights, 0.01)],
+        *[[f"product [{n}, 768] x [768, 2304], one thread",
+           f"{found[f'product/{n}']['flop'] / 1e9:.0f} Gflop/s, {100 * found[f'product/{n}']['flop'] / found['fma_peak']['flop']:.0f} % "
+           f"of the processor's peak in double", ""] for n in (6, 64, 1024)],
+        ["the exponential", f"{nanoseconds('exponentials_ours'):.1f} ns", ""],
+        ["the vocabulary, read and used on six tokens", f"{found['vocabulary']['real_time']:.2g} ms", ""],
+    ]
+
+
+def operations(n, d_model=768):
+    """Products and sums of block 0's attention on n tokens."""
+    return n * d_model * 4 * d_model + 2 * n * n * d_model
+
+
+def growth_rows(m):
+    base = min(m["growth"])
+    return [[n, milliseconds(spread), f"{spread.median / m['growth'][base].median:.2f}", f"{operations(n) / operations(base):.1f}"]
+            for n, spread in m["growth"].items()]
+
+
+def core_name(environment):
+    code = ("import ctypes; name = ctypes.CDLL('libopenblas.so.0').openblas_get_corename; "
+            "name.restype = ctypes.c_char_p; print(name().decode())")
+    return subprocess.run(["/usr/bin/python3", "-c", code], check=True, capture_output=True, text=True,
+                          env={**os.environ, **environment}).stdout.strip()
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
+    compiler = subprocess.run(["c++", "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
+    return f"This page: {os.cpu_count()} processors ({model}), Linux {platform.release()}, {compiler}."
+
+
+def page(m):
+    stages_header = ["stage", "ms"]
+    return PAGE.format(
+        machine=machine(), core=core_name({}), newer_core=core_name({"OPENBLAS_CORETYPE": "SkylakeX"}),
+        whole=table(["run", "ms", "measured", "goal, at most", "limited by"], whole_rows(m)),
+        inside=table(["part", "measured", "goal, at most"], inside_rows(m)),
+        growth=table(["tokens", "ms", "times the first", "times its operations"], growth_rows(m)),
+        stages_6=table(stages_header, m["stages of 6"]), stages_1024=table(stages_header, m["stages of 1024"]),
+        hello=f"{1000 * seconds(m['six']['hello']).median:.1f}")
