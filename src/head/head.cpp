@@ -80,20 +80,15 @@ Matrix dot_rows(Matrix const& q, Matrix const& k) {
 }
 
 Matrix divide(Matrix const& scores, double divisor) {
-    Matrix scaled = make_matrix(row_count(scores), column_count(scores));
-    for_rows(row_count(scores), column_count(scores), [&](std::size_t i) {
-        std::ranges::transform(row(scores, i), row(scaled, i).begin(),
-                               [&](float score) { return static_cast<float>(score / divisor); });
-    });
+    Matrix scaled = scores;
+    for (float& score : scaled) score = static_cast<float>(score / divisor);
     return scaled;
 }
 
 Matrix mask(Matrix const& scaled, Visible const& visible) {
-    Matrix masked = make_matrix(row_count(scaled), column_count(scaled));
-    for_rows(row_count(scaled), column_count(scaled), [&](std::size_t i) {
-        std::ranges::copy(row(scaled, i).first(visible[i]), row(masked, i).begin());
-        std::ranges::fill(row(masked, i).subspan(visible[i]), minus_infinity);
-    });
+    Matrix masked = scaled;
+    for (std::size_t i = 0; i < row_count(masked); ++i)
+        for (float& later : row(masked, i).subspan(visible[i])) later = minus_infinity;
     return masked;
 }
 
