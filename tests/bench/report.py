@@ -12,7 +12,7 @@ others in turn, and takes every ratio within one round: median (least to most). 
 
 numpy and PyTorch are Debian's; both and xtensor compute the same steps in float32 and are checked against this program's values
 before they are timed. numpy writes with `np.savetxt("%.9g")`, xtensor with `xt::dump_csv` (6 digits). OpenBLAS 0.3.21 does not
-know newer processors: left alone it takes its core {core} here, and with `OPENBLAS_CORETYPE=SkylakeX` {newer_core}. This
+know newer processors: left alone it takes its core "{core}" here, and with `OPENBLAS_CORETYPE=SkylakeX` "{newer_core}". This
 program sums in double and gives the same bits on every machine; the others sum in float32 and do not.
 
 Whole processes, from start to exit, files in the page cache, the output folder not there yet:
@@ -41,7 +41,7 @@ two files of 1.5 MB are hashed to see that they are GPT-2's, and the 50,000 merg
 {stages_1024}
 
 The floor is the text: 10 million numbers, of which each takes the time to find its shortest digits, and 108 MB that the system
-copies into the page cache. The products are at the processor's own limit, see the kernel's line.
+copies into the page cache. How near the products come to what the processor can do is in the table of the parts.
 """
 
 
@@ -124,7 +124,7 @@ def machine():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
     compiler = subprocess.run(["c++", "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
-    return f"This page: {os.cpu_count()} processors ({model}), Linux {platform.release()}, {compiler}."
+    return f"Measured on {os.cpu_count()} processors ({model}), Linux {platform.release()}, {compiler}."
 
 
 def page(m):
