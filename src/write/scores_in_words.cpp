@@ -72,10 +72,15 @@ std::string how_it_divides(Trace const& trace) {
         trace.facts.d_head, std::sqrt(static_cast<double>(trace.facts.d_head)));
     if (row == 0 || !trace.facts.experiment.empty()) return how;
     Row const raw = onehead::row(trace[terms::scores], row).first(row + 1);
-    return how +
-           fmt::format(" Undivided, the largest share of this row would be {} instead of {}.",
-                       short_weight(largest_share(raw)),
-                       short_weight(describe_pattern_row(onehead::row(trace[terms::softmax], row)).largest));
+    std::string const divided =
+        short_weight(describe_pattern_row(onehead::row(trace[terms::softmax], row)).largest);
+    std::string const undivided = short_weight(largest_share(raw));
+    if (divided == undivided)
+        return how +
+               fmt::format(" In this row it hardly shows: undivided, the largest share would be {} too.",
+                           undivided);
+    return how + fmt::format(" Undivided, the largest share of this row would be {} instead of {}.",
+                             undivided, divided);
 }
 
 std::string how_it_masks(Trace const& trace) {
