@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "support/random_case.hpp"
 #include "head/head.hpp"
+#include "support/random_case.hpp"
 #include "write/score_map.hpp"
 #include "write/shade.hpp"
 #include "write/story.hpp"
