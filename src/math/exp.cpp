@@ -31,7 +31,7 @@ inline double in_range(double x) {
     double sum = 0;
 #pragma GCC unroll 14
     for (double const term : series) sum = sum * r + term;
-    double const power_of_two = std::bit_cast<double>((std::bit_cast<std::uint64_t>(rounded) + 1023) << 52U);
+    auto const power_of_two = std::bit_cast<double>((std::bit_cast<std::uint64_t>(rounded) + 1023) << 52U);
     return sum * power_of_two;
 }
 

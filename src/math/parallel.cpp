@@ -20,13 +20,24 @@ bool& is_split_already() {
     return split;
 }
 
+// Says until the end of the scope that this thread works on a piece.
+class OnAPiece {
+public:
+    OnAPiece() : before_(std::exchange(is_split_already(), true)) {}
+    ~OnAPiece() { is_split_already() = before_; }
+    OnAPiece(OnAPiece const&) = delete;
+    OnAPiece(OnAPiece&&) = delete;
+    OnAPiece& operator=(OnAPiece const&) = delete;
+    OnAPiece& operator=(OnAPiece&&) = delete;
+
+private:
+    bool before_;
+};
+
 // Calls work(0), work(1), ... at the same time, each on a thread of its own, the first on this one.
 void at_once(std::size_t count, std::function<void(std::size_t)> const& work) {
     auto const marked = [&work](std::size_t i) {
-        struct Mark {
-            bool const before = std::exchange(is_split_already(), true);
-            ~Mark() { is_split_already() = before; }
-        } const mark;
+        OnAPiece const mark;
         work(i);
     };
     std::vector<std::future<void>> others;

@@ -51,7 +51,7 @@ std::string who_else(Trace const& trace, std::size_t row, std::size_t favourite)
 std::string how_it_scores(Trace const& trace) {
     std::size_t const row = trace.facts.row;
     Row const seen = onehead::row(trace[terms::scores], row).first(row + 1);
-    std::string const how = fmt::format(
+    std::string how = fmt::format(
         "The query of row {} is held against the key of every row, its own too: their {} numbers are "
         "multiplied place by place, and the products are added up. The sum is a score: how strongly row {} "
         "wants that row.",
@@ -66,7 +66,7 @@ std::string how_it_scores(Trace const& trace) {
 
 std::string how_it_divides(Trace const& trace) {
     std::size_t const row = trace.facts.row;
-    std::string const how = fmt::format(
+    std::string how = fmt::format(
         "A sum of {0} products easily grows large, and softmax is exponential: so every score is divided by "
         "the square root of {0}, which is {1:.4g}.",
         trace.facts.d_head, std::sqrt(static_cast<double>(trace.facts.d_head)));
