@@ -7,6 +7,8 @@ from timing import Spread, ratio, seconds
 
 PAGE = """# How fast it is
 
+<!-- measured by: tests/bench/run -->
+
 Written by `tests/bench/run`, which makes a checkpoint of GPT-2 small's shape with random weights, runs this program and the
 others in turn, and takes every ratio within one round: median (least to most). {machine}
 
@@ -28,6 +30,8 @@ Each further token is compared with all before it, so the work grows from n to n
 {growth}
 
 ## Where the time goes
+
+<!-- measured by: tests/bench/run -->
 
 Stage by stage in one process, the best of several runs. Six tokens, gpt2-mini, block 0:
 

@@ -60,7 +60,7 @@ void run(Stages& stages, std::string const& path, Request const& request, std::s
                    [&] { return weights_sha256(c.block.ln_1, c.w, c.block.c_proj_bias); });
     stages.measure("the head itself", [&] { return trace_head(c); });
     Trace const whole = trace(*model, request);
-    stages.measure("trace.txt", [&] { return trace_text(whole); });
+    stages.measure("trace.txt", [&] { return trace_text(whole, {}); });
     stages.measure("the CSVs' text, on one thread", [&] { return csv_text(whole); });
     stages.measure("all files: text and writing, on all threads", [&] {
         write_trace(out, whole, find_formats("text,csv"));
