@@ -80,12 +80,18 @@ def growth(model, rounds):
     return {n: seconds(timed) for n, timed in in_turn(contenders, rounds, OUT).items()}
 
 
+def peak_mb(contender):
+    """The most memory that it holds."""
+    return float(run(Contender(["/usr/bin/python3", HERE / "peak.py", *contender.command], {}), OUT).output)
+
+
 def smoke():
     peers = {"numpy": peer("numpy_peer", MINI)}
     compare(MINI, text_of(6), 1, peers, 1)
     inside(MINI, 0.001)
     stages(MINI, 1, text_of(6), 1)
     run(Contender([BIN / "bench/read_weights", MINI, 1], {}), OUT)
+    peak_mb(ours(MINI, text_of(6)))
     print("bench: everything runs, and numpy computes the same")
 
 
@@ -97,6 +103,7 @@ def whole():
     measured = {
         "six": in_turn({"onehead": ours(MINI, "The cat sat on the mat"), "hello": Contender([BIN / "bench/hello"], {})}, 40, OUT),
         "block 0": compare(model, long, 0, {**numpy, "xtensor": peer("xtensor_peer", model)}, 3),
+        "peak": peak_mb(ours(model, long)),
         "layer 11, 8": compare(model, short, 11, numpy, 9, {"read": Contender([BIN / "bench/read_weights", model, 11], {})}),
         "layer 11, 1024": compare(model, long, 11, {**numpy, "torch": peer("torch_peer", model)}, 3),
         "growth": growth(model, 5),

@@ -69,14 +69,13 @@ def whole_rows(m):
 
     torch = Spread.of(ours.seconds / float(theirs.output) for ours, theirs in
                       zip(m["layer 11, 1024"]["onehead"], m["layer 11, 1024"]["torch"]))
-    peak = max(timed.peak_mb for timed in m["block 0"]["onehead"])
     long, deep = "block 0, 1024 tokens, text and CSVs", "layer 11, 1024 tokens, text and CSVs"
     return [
         row("block 0 of gpt2-mini, 6 tokens, text and CSVs", "six", "hello", "a C++ hello world", 3, "starting, the vocabulary, 19 files"),
         row(long, "block 0", "numpy", "numpy", 0.13, "the numbers' shortest digits"),
         row(long, "block 0", "numpy, SkylakeX", "numpy, SkylakeX", 0.13, ""),
         row(long, "block 0", "xtensor", "xtensor", 0.10, ""),
-        [long, "", f"peak {peak:.0f} MB", verdict(peak, 220), "the tensors themselves"],
+        [long, "", f"peak {m['peak']:.0f} MB", verdict(m["peak"], 220), "the tensors themselves"],
         row("layer 11, 8 tokens, text and CSVs", "layer 11, 8", "numpy", "numpy", 0.5, "reading 320 MB"),
         row("layer 11, 8 tokens, text and CSVs", "layer 11, 8", "numpy, SkylakeX", "numpy, SkylakeX", 0.5, ""),
         row("layer 11, 8 tokens, text and CSVs", "layer 11, 8", "read", "reading those weights", 2, ""),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 @dataclass
 class Timed:
     seconds: float
-    peak_mb: float  # the most memory that it held
     output: str
 
 
@@ -30,11 +29,11 @@ def run(contender, out):
     os.close(writer)
     with os.fdopen(reader) as pipe:
         output = pipe.read()
-    _, status, usage = os.wait4(process, 0)
+    _, status = os.waitpid(process, 0)
     seconds = time.perf_counter() - start
     if status != 0:
         raise SystemExit(f"{' '.join(arguments)} ends with {os.waitstatus_to_exitcode(status)}")
-    return Timed(seconds, usage.ru_maxrss / 1024, output)
+    return Timed(seconds, output)
 
 
 def in_turn(contenders, rounds, out):
