@@ -1,15 +1,14 @@
 #include "lesson.hpp"
 
 #include <fmt/format.h>
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <utility>
 
 #include "cli/run_options.hpp"
+#include "cli/start.hpp"
 #include "error.hpp"
 #include "index.hpp"
-#include "math/large_pages.hpp"
 #include "study/worked.hpp"
 #include "trace/printable.hpp"
 #include "write/formats.hpp"
@@ -145,8 +144,7 @@ void Lesson::close(std::vector<Term> const& steps) const {
 }
 
 int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error like a full disk
-    use_large_pages();
+    start_program();
     try {
         return run_lesson(argv[0], {argv + 1, argv + argc}, name, title, lesson);
     } catch (UsageError const& error) {

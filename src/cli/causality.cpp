@@ -64,13 +64,12 @@ int run_causality(Arguments const& arguments) {
     changed.text = changed_text(given, before.tokens);
     Trace const after = trace(*model, changed);
     Causality const causality = check_causality(before, after);
+    std::string const says = verdict(causality);
     fmt::print("before  {}\nafter   {}\n{} of {}\n\n{}\n{}\n{}", label(before.facts.text),
                label(after.facts.text), head_name(after.facts), after.facts.model,
-               causality_grid(causality, after.tokens).text(), paragraph(causality_legend),
-               paragraph(verdict(causality)));
+               causality_grid(causality, after.tokens).text(), paragraph(causality_legend), paragraph(says));
     if (given.count("html") != 0)
-        write_file_in_place(value(given, "html"),
-                            causality_html(before, after, causality, verdict(causality)));
+        write_file_in_place(value(given, "html"), causality_html(before, after, causality, says));
     return causality.holds() ? 0 : 1;
 }
 

@@ -63,16 +63,15 @@ int run_compare(Arguments const& arguments) {
     Trace const a = read_trace(value(given, "a"));
     Trace const b = read_trace(value(given, "b"));
     Comparison const comparison = compare(a, b);
-    fmt::print("A  {}\nB  {}\n\n{}\n", printable(value(given, "a")), printable(value(given, "b")),
-               step_table(comparison).text());
+    NamedTrace const named_a{printable(value(given, "a")), a};
+    NamedTrace const named_b{printable(value(given, "b")), b};
+    fmt::print("A  {}\nB  {}\n\n{}\n", named_a.name, named_b.name, step_table(comparison).text());
     if (!comparison.pattern.empty())
         fmt::print("{}\n{}\n", paragraph(pattern_table_says), pattern_table(comparison, a.tokens).text());
     fmt::print("{}", paragraph(verdict(comparison) + "."));
     if (given.count("csv") != 0) write_file_in_place(value(given, "csv"), comparison_csv(comparison));
     if (given.count("html") != 0)
-        write_file_in_place(
-            value(given, "html"),
-            compare_html({printable(value(given, "a")), a}, {printable(value(given, "b")), b}, comparison));
+        write_file_in_place(value(given, "html"), compare_html(named_a, named_b, comparison));
     return within(comparison, tolerance) ? 0 : 1;
 }
 

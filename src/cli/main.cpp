@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <system_error>
 
 #include "cli/command.hpp"
+#include "cli/start.hpp"
 #include "error.hpp"
-#include "math/large_pages.hpp"
 #include "trace/printable.hpp"
 
 namespace onehead {
@@ -64,8 +63,7 @@ int report(std::string_view message, int exit_code) {
 }  // namespace onehead
 
 int main(int argc, char** argv) {
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error like a full disk
-    onehead::use_large_pages();
+    onehead::start_program();
     int trouble = 1;
     try {
         int const exit_code = onehead::run({argv + 1, argv + argc}, trouble);

@@ -15,10 +15,9 @@ std::string file_stem(Term const& term) {
     return fmt::format("{:02}_{}", term.number, term.name);
 }
 
-std::string in_layer(std::string_view name, std::size_t layer) {
+std::string in_layer(std::string_view name, std::string_view layer) {
     std::string text{name};
-    if (auto const place = text.find("{}"); place != std::string::npos)
-        text.replace(place, 2, std::to_string(layer));
+    if (auto const place = text.find("{}"); place != std::string::npos) text.replace(place, 2, layer);
     return text;
 }
 

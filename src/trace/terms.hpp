@@ -131,7 +131,7 @@ Term const* find_term(std::string_view name);
 std::string file_stem(Term const& term);  // "08_scores"
 
 // A name from elsewhere with its layer filled in: "blocks.0.hook_resid_pre".
-std::string in_layer(std::string_view name, std::size_t layer);
+std::string in_layer(std::string_view name, std::string_view layer);
 
 // Whether rows and columns are both positions, so that a cell says how one token reads another.
 inline bool pairs_positions(Term const& term) {

@@ -5,16 +5,14 @@
 #include "write/compare_tables.hpp"
 #include "write/html_parts.hpp"
 #include "write/markup.hpp"
-#include "write/sentence.hpp"
 #include "write/table_markup.hpp"
 
 namespace onehead {
 namespace {
 
-std::string side(std::string_view letter, NamedTrace const& run, Scale const& shares) {
-    return element("section", element("h2", fmt::format("{}: {}", letter, label_markup(run.name))) +
-                                  facts_markup(run.trace) + sentence_markup(run.trace, shares) +
-                                  pattern_markup(run.trace, shares));
+Side side(std::string_view letter, NamedTrace const& run) {
+    return {element("h2", fmt::format("{}: {}", letter, label_markup(run.name))) + facts_markup(run.trace),
+            run.trace};
 }
 
 }  // namespace
@@ -22,13 +20,9 @@ std::string side(std::string_view letter, NamedTrace const& run, Scale const& sh
 std::string compare_html(NamedTrace const& a, NamedTrace const& b, Comparison const& comparison) {
     std::string body =
         element("h1", "Two runs of one text") + element("p", escaped(verdict(comparison)) + ".");
-    if (!comparison.pattern.empty()) {
-        Scale const shares =
-            Scale::wider(Scale::shares(a.trace[terms::softmax]), Scale::shares(b.trace[terms::softmax]));
-        body += element("div", side("A", a, shares) + side("B", b, shares), "class=\"pair\"") +
-                element("h2", "Row by row") +
+    if (!comparison.pattern.empty())
+        body += pair_markup(side("A", a), side("B", b)) + element("h2", "Row by row") +
                 table_markup(pattern_table(comparison, a.trace.tokens), 1, pattern_table_says);
-    }
     body += element("h2", "Step by step") +
             table_markup(step_table(comparison), 1,
                          "The largest difference in each step, and how many values have the same bits");

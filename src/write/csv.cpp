@@ -60,11 +60,13 @@ void write_step_csv(Step const& step, Tokens const& tokens, Sink const& out) {
 }
 
 std::string tidy_csv(Step const& step, Tokens const& tokens) {
+    std::vector<std::string> labels;
+    for (Token const& token : tokens) labels.push_back(csv_field(label(token.bytes)));
     std::string csv = "query_pos,query,key_pos,key,value\n";
     for (std::size_t i = 0; i < row_count(step.values); ++i)
         for (std::size_t j = 0; j < column_count(step.values); ++j)
-            fmt::format_to(std::back_inserter(csv), "{},{},{},{},{}\n", i, csv_field(label(tokens[i].bytes)),
-                           j, csv_field(label(tokens[j].bytes)), step.values(i, j));
+            fmt::format_to(std::back_inserter(csv), FMT_COMPILE("{},{},{},{},{}\n"), i, labels[i], j,
+                           labels[j], step.values(i, j));
     return csv;
 }
 

@@ -12,7 +12,7 @@ std::string shape(Term const& term) {
 }
 
 std::string elsewhere(std::string_view name, std::string_view layer) {
-    return name.empty() ? "none" : fmt::format(fmt::runtime(name), layer);
+    return name.empty() ? "none" : in_layer(name, layer);
 }
 
 }  // namespace

@@ -44,9 +44,8 @@ std::string links(Step const& step, std::vector<std::string> const& files) {
     return list.empty() ? "" : ", exact in " + list;
 }
 
-std::string formulas(Trace const& trace, Step const& step) {
-    if (is_changed(trace, step) || step.formula != step.term.formula)
-        return element("p", escaped(step.formula), "class=\"formula\"");
+std::string formulas(Step const& step) {
+    if (step.formula != step.term.formula) return element("p", escaped(step.formula), "class=\"formula\"");
     return element("p", fmt::format("{}<br>{}", formula_in_symbols(step.term), escaped(step.formula)),
                    "class=\"formula\"");
 }
@@ -60,10 +59,9 @@ std::string map_of(Trace const& trace, Step const& step) {
     bool const pairs = pairs_positions(step.term);
     Window const shown = window_around(trace.facts.row, trace.tokens.size(),
                                        pairs ? most_in_a_score_map : most_in_a_vector_map);
-    return element("figure",
-                   pairs ? score_map(trace, step, shown, Scale::of(step.term, step.values))
-                         : vector_map(trace, step, shown),
-                   fmt::format(R"(tabindex="0" role="region" aria-label="{}")", file_stem(step.term))) +
+    return figure(pairs ? score_map(trace, step, shown, Scale::of(step.term, step.values))
+                        : vector_map(trace, step, shown),
+                  file_stem(step.term)) +
            element("p",
                    (pairs ? "Rows = query (reads), columns = key (is read)."
                           : "A row a position, a column a number of its vector.") +
@@ -84,7 +82,7 @@ std::string step_section(Trace const& trace, Step const& step, std::vector<std::
                     column_count(step.values), links(step, files));
     return element("section",
                    element("h3", fmt::format("{:02} {}", term.number, term.name)) +
-                       element("p", escaped(capitalized(term.meaning)) + ".") + formulas(trace, step) +
+                       element("p", escaped(capitalized(term.meaning)) + ".") + formulas(step) +
                        element("p", shape, "class=\"quiet\"") + map_of(trace, step),
                    fmt::format("id=\"{}\"", file_stem(term)));
 }
@@ -99,7 +97,7 @@ std::string tell(Trace const& trace, Chapter const& chapter, std::size_t number,
                  std::vector<std::string> const& files) {
     std::string page =
         element("h2", fmt::format("{}. {}", number, chapter.title)) + paragraphs(chapter.before);
-    if (chapter.steps.front() == terms::scores) page += row_markup(trace);
+    if (chapter.steps.front() == terms::scores) page += row_markup(trace, chapter.steps);
     page += paragraphs(chapter.after);
     for (Term const& term : chapter.steps) page += step_section(trace, trace.step(term), files);
     return page;

@@ -1,12 +1,12 @@
 #include "write/html_parts.hpp"
 
 #include <fmt/format.h>
-#include <array>
 
 #include "write/markup.hpp"
 #include "write/numbers.hpp"
 #include "write/row_tables.hpp"
 #include "write/score_map.hpp"
+#include "write/sentence.hpp"
 
 namespace onehead {
 namespace {
@@ -29,9 +29,8 @@ std::string pattern_line(Trace const& trace, Scale const& scale, std::size_t que
     Step const& pattern = trace.step(terms::softmax);
     std::string cells = row_head(trace, query);
     for (std::size_t key = 0; key < trace.tokens.size(); ++key)
-        cells +=
-            fmt::format(R"(<td class="{}" title="{}">{}</td>)", cell_class(trace, pattern, scale, query, key),
-                        pattern.values(query, key), short_weight(pattern.values(query, key)));
+        cells += fmt::format(R"(<td class="{}" title="{}">{}</td>)", cell_class(pattern, scale, query, key),
+                             pattern.values(query, key), short_weight(pattern.values(query, key)));
     return element("tr", cells, query == trace.facts.row ? "class=\"asks\"" : "");
 }
 
@@ -43,6 +42,11 @@ std::string pattern_table(Trace const& trace, Scale const& shares) {
         lines += pattern_line(trace, shares, query);
     return element("table", element("caption", "rows = query (reads), columns = key (is read)") + lines,
                    "class=\"grid\"");
+}
+
+std::string side_markup(Side const& side, Scale const& shares) {
+    return element("section",
+                   side.head + sentence_markup(side.trace, shares) + pattern_markup(side.trace, shares));
 }
 
 }  // namespace
@@ -68,33 +72,34 @@ std::string pattern_markup(Trace const& trace, Scale const& shares) {
     std::string const inside = n <= most_in_a_table
                                    ? pattern_table(trace, shares)
                                    : score_map(trace, trace.step(terms::softmax), shown, shares);
-    return element("figure", inside, R"(tabindex="0" role="region" aria-label="The attention pattern")");
+    return figure(inside, "The attention pattern");
 }
 
-std::string row_markup(Trace const& trace) {
-    auto const keys = shown_keys(trace, trace.facts.row);
+std::string pair_markup(Side const& a, Side const& b) {
+    Scale const shares =
+        Scale::wider(Scale::shares(a.trace[terms::softmax]), Scale::shares(b.trace[terms::softmax]));
+    return element("div", side_markup(a, shares) + side_markup(b, shares), "class=\"pair\"");
+}
+
+std::string row_markup(Trace const& trace, std::vector<Term> const& steps) {
+    std::size_t const row = trace.facts.row;
+    auto const keys = shown_keys(trace, row);
     std::string lines = "<th scope=\"row\">key</th>";
     for (std::size_t const key : keys) lines += column_head(trace, key);
     lines = element("tr", lines);
-    for (Term const& step : {terms::scores, terms::scaled_scores, terms::masked_scores, terms::softmax}) {
+    for (Term const& step : steps) {
         std::string cells = fmt::format("<th scope=\"row\">{:02} {}</th>", step.number, step.name);
         for (std::size_t const key : keys)
-            cells += fmt::format("<td title=\"{}\">{}</td>", trace[step](trace.facts.row, key),
-                                 step == terms::softmax ? short_weight(trace[step](trace.facts.row, key))
-                                                        : short_score(trace[step](trace.facts.row, key)));
+            cells += fmt::format("<td title=\"{}\">{}</td>", trace[step](row, key),
+                                 short_number(step, trace[step](row, key)));
         lines += element("tr", cells);
     }
     std::string const cut =
         keys.size() < trace.tokens.size()
             ? fmt::format(": the {} keys, of {}, that it reads most", keys.size(), trace.tokens.size())
             : "";
-    return element(
-        "figure",
-        element(
-            "table",
-            element("caption", fmt::format("Row {} of the four matrices{}", trace.facts.row, cut)) + lines,
-            "class=\"lines\""),
-        R"(tabindex="0" role="region" aria-label="The scores of the row")");
+    std::string const caption = element("caption", fmt::format("Row {} of the four matrices{}", row, cut));
+    return figure(element("table", caption + lines, "class=\"lines\""), "The scores of the row");
 }
 
 }  // namespace onehead

@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json name_or_null(std::string_view name, std::size_t layer) {
-    return name.empty() ? Json(nullptr) : Json(in_layer(name, layer));
+    return name.empty() ? Json(nullptr) : Json(in_layer(name, std::to_string(layer)));
 }
 
 // The file that holds a step exactly: its table if there is one, else its array.

@@ -32,6 +32,11 @@ std::string element(std::string_view name, std::string_view inside, std::string_
     return fmt::format("<{0}{1}{2}>{3}</{0}>\n", name, attributes.empty() ? "" : " ", attributes, inside);
 }
 
+std::string figure(std::string_view inside, std::string_view name) {
+    return element("figure", inside,
+                   fmt::format(R"(tabindex="0" role="region" aria-label="{}")", escaped(name)));
+}
+
 std::string html_page(std::string_view title, std::string_view body) {
     return fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -15,6 +15,10 @@ std::string label_markup(std::string_view bytes);
 
 std::string element(std::string_view name, std::string_view inside, std::string_view attributes = "");
 
+// A table or picture that scrolls by itself where it is wider than the page, and has a name for those who do
+// not see it.
+std::string figure(std::string_view inside, std::string_view name);
+
 // A whole document. Its style sheet is inside it; a policy forbids everything else.
 std::string html_page(std::string_view title, std::string_view body);
 

@@ -21,54 +21,52 @@ double widest(std::vector<std::string> const& labels) {
     return static_cast<double>(most) * letter;
 }
 
-// Labels over narrow columns are turned on their side.
-bool turns(Grid const& grid) {
-    return grid.column_label_every == 1 && widest(grid.column_labels) + 6 > grid.cell_width;
+// Where the cells are, in pixels.
+struct Box {
+    double left = 0, top = 0, width = 0, height = 0;
+    bool turned = false;  // labels over narrow columns are turned on their side
+};
+
+Box box_of(Grid const& grid) {
+    Box box{.left = widest(grid.row_labels) + 12,
+            .top = 24,
+            .width = static_cast<double>(grid.columns) * grid.cell_width,
+            .height = static_cast<double>(grid.rows) * grid.cell_height};
+    if (grid.column_label_every != 1) return box;
+    double const columns = widest(grid.column_labels);
+    box.turned = columns + 6 > grid.cell_width;
+    if (box.turned) box.top = columns + 12;
+    return box;
 }
 
-double left_of(Grid const& grid) {
-    return widest(grid.row_labels) + 12;
-}
-double top_of(Grid const& grid) {
-    return turns(grid) ? widest(grid.column_labels) + 12 : 24;
-}
-double width_of(Grid const& grid) {
-    return static_cast<double>(grid.columns) * grid.cell_width;
-}
-double height_of(Grid const& grid) {
-    return static_cast<double>(grid.rows) * grid.cell_height;
-}
-
-std::string row_labels(Grid const& grid) {
+std::string row_labels(Grid const& grid, Box const& box) {
     std::string labels;
     for (std::size_t i = 0; i < grid.rows; ++i)
         labels += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-                              grid.framed_row == i ? "asks" : "row", left_of(grid) - 8,
-                              top_of(grid) + (static_cast<double>(i) + 0.5) * grid.cell_height + 4,
+                              grid.framed_row == i ? "asks" : "row", box.left - 8,
+                              box.top + (static_cast<double>(i) + 0.5) * grid.cell_height + 4,
                               escaped(grid.row_labels[i]));
     return labels;
 }
 
-std::string column_labels(Grid const& grid) {
+std::string column_labels(Grid const& grid, Box const& box) {
     std::string labels;
     for (std::size_t j = 0; j < grid.columns; j += grid.column_label_every) {
-        double const middle = left_of(grid) + (static_cast<double>(j) + 0.5) * grid.cell_width;
+        double const middle = box.left + (static_cast<double>(j) + 0.5) * grid.cell_width;
         std::string const place =
-            turns(grid)
-                ? fmt::format("transform=\"translate({:.1f} {:.1f}) rotate(-90)\"", middle + 4,
-                              top_of(grid) - 6)
-                : fmt::format(R"(x="{:.1f}" y="{:.1f}" text-anchor="middle")", middle, top_of(grid) - 8);
+            box.turned
+                ? fmt::format("transform=\"translate({:.1f} {:.1f}) rotate(-90)\"", middle + 4, box.top - 6)
+                : fmt::format(R"(x="{:.1f}" y="{:.1f}" text-anchor="middle")", middle, box.top - 8);
         labels += fmt::format("<text {}>{}</text>\n", place, escaped(grid.column_labels[j]));
     }
     return labels;
 }
 
-std::string frame(Grid const& grid) {
+std::string frame(Grid const& grid, Box const& box) {
     if (!grid.framed_row) return "";
     return fmt::format(
-        "<rect class=\"frame\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
-        left_of(grid), top_of(grid) + static_cast<double>(*grid.framed_row) * grid.cell_height,
-        width_of(grid), grid.cell_height);
+        "<rect class=\"frame\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", box.left,
+        box.top + static_cast<double>(*grid.framed_row) * grid.cell_height, box.width, grid.cell_height);
 }
 
 std::string legend_text(double x, double y, std::string_view anchor, std::string const& text) {
@@ -76,9 +74,9 @@ std::string legend_text(double x, double y, std::string_view anchor, std::string
                        anchor, text);
 }
 
-std::string legend(Grid const& grid, Scale const& scale) {
-    double const x = left_of(grid);
-    double const y = top_of(grid) + height_of(grid) + 12;
+std::string legend(Box const& box, Scale const& scale) {
+    double const x = box.left;
+    double const y = box.top + box.height + 12;
     std::string out;
     int count = 0;
     for (int shade = scale.first(); shade <= scale.last(); ++shade)
@@ -125,16 +123,17 @@ std::string number_in_cell(Grid const& grid, std::string_view shade, std::size_t
 
 std::string picture(Grid const& grid, std::string_view cells, std::string_view numbers, Scale const& scale,
                     std::string_view describes) {
-    double const width = left_of(grid) + std::max(width_of(grid), swatch * 9) + 12;
-    double const height = top_of(grid) + height_of(grid) + legend_height;
+    Box const box = box_of(grid);
+    double const width = box.left + std::max(box.width, swatch * 9) + 12;
+    double const height = box.top + box.height + legend_height;
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" width=\"{:.0f}\" "
         "height=\"{:.0f}\" viewBox=\"0 0 {:.0f} {:.0f}\">\n{}{}<g transform=\"translate({:.1f} {:.1f}) "
         "scale({:.4f} {:.4f})\" shape-rendering=\"crispEdges\">\n{}</g>\n<g transform=\"translate({:.1f} "
         "{:.1f})\">\n{}</g>\n{}{}</svg>\n",
-        escaped(describes), width, height, width, height, row_labels(grid), column_labels(grid),
-        left_of(grid), top_of(grid), grid.cell_width, grid.cell_height, cells, left_of(grid), top_of(grid),
-        numbers, frame(grid), legend(grid, scale));
+        escaped(describes), width, height, width, height, row_labels(grid, box), column_labels(grid, box),
+        box.left, box.top, grid.cell_width, grid.cell_height, cells, box.left, box.top, numbers,
+        frame(grid, box), legend(box, scale));
 }
 
 std::string as_file(std::string svg) {

@@ -34,8 +34,7 @@ std::vector<std::string> score_line(Trace const& trace, std::size_t row, Term co
                                     std::span<std::size_t const> keys) {
     std::vector<std::string> cells{name(term)};
     auto const values = onehead::row(trace[term], row);
-    for (std::size_t const key : keys)
-        cells.push_back(term == terms::softmax ? short_weight(values[key]) : short_score(values[key]));
+    for (std::size_t const key : keys) cells.push_back(short_number(term, values[key]));
     return cells;
 }
 
@@ -77,6 +76,10 @@ std::string vector_table(Trace const& trace, std::vector<Term> const& steps) {
             table.add({name(term), short_list(row_of(*step, trace.facts.row), shown_numbers),
                        file_stem(term) + ".csv"});
     return table.text();
+}
+
+std::string short_number(Term const& term, double value) {
+    return term == terms::softmax ? short_weight(value) : short_score(value);
 }
 
 std::vector<std::size_t> shown_keys(Trace const& trace, std::size_t row) {

@@ -21,6 +21,9 @@ std::string vector_table(Trace const& trace, std::vector<Term> const& steps);
 // A long text is cut to the keys that the row reads most.
 std::string score_table(Trace const& trace, std::size_t row, std::vector<Term> const& steps);
 
+// A number of such a step, rounded: a weight or a score.
+std::string short_number(Term const& term, double value);
+
 // The keys that score_table shows.
 std::vector<std::size_t> shown_keys(Trace const& trace, std::size_t row);
 

@@ -38,27 +38,26 @@ Grid score_grid(Trace const& trace, Step const& step, Window const& shown) {
     return grid;
 }
 
-std::string title_of(Trace const& trace, Step const& step, std::size_t i, std::size_t j) {
-    return escaped(fmt::format("{} reads {}: {}", token_at(trace, i), token_at(trace, j), step.values(i, j)));
-}
-
-std::string score_cells(Trace const& trace, Step const& step, Window const& shown, Scale const& scale) {
+std::string score_cells(Step const& step, Window const& shown, Scale const& scale, Grid const& grid) {
     std::string cells;
-    for (std::size_t i = shown.first; i < shown.end; ++i)
-        for (std::size_t j = shown.first; j < shown.end; ++j)
-            cells += titled_cell(cell_class(trace, step, scale, i, j), i - shown.first, j - shown.first,
-                                 title_of(trace, step, i, j));
+    for (std::size_t i = 0; i < grid.rows; ++i)
+        for (std::size_t j = 0; j < grid.columns; ++j) {
+            std::size_t const query = shown.first + i;
+            std::size_t const key = shown.first + j;
+            cells += titled_cell(cell_class(step, scale, query, key), i, j,
+                                 escaped(fmt::format("{} reads {}: {}", grid.row_labels[i],
+                                                     grid.column_labels[j], step.values(query, key))));
+        }
     return cells;
 }
 
-std::string score_numbers(Trace const& trace, Step const& step, Window const& shown, Scale const& scale,
-                          Grid const& grid) {
+std::string score_numbers(Step const& step, Window const& shown, Scale const& scale, Grid const& grid) {
     if (shown.size() > most_with_numbers) return "";
     std::string numbers;
     for (std::size_t i = shown.first; i < shown.end; ++i)
         for (std::size_t j = shown.first; j < shown.end; ++j)
-            numbers += number_in_cell(grid, cell_class(trace, step, scale, i, j), i - shown.first,
-                                      j - shown.first, cell_text(step.term, step.values(i, j)));
+            numbers += number_in_cell(grid, cell_class(step, scale, i, j), i - shown.first, j - shown.first,
+                                      cell_text(step.term, step.values(i, j)));
     return numbers;
 }
 
@@ -70,11 +69,10 @@ std::string describe_scores(Trace const& trace, Step const& step) {
 
 }  // namespace
 
-std::string cell_class(Trace const& trace, Step const& step, Scale const& scale, std::size_t query,
-                       std::size_t key) {
+std::string cell_class(Step const& step, Scale const& scale, std::size_t query, std::size_t key) {
     float const value = step.values(query, key);
     bool const is_masked = std::isinf(value) || (step.term == terms::softmax && key > query && value == 0);
-    return is_masked && trace.find(terms::masked_scores) != nullptr ? "m" : scale.name(value);
+    return is_masked ? "m" : scale.name(value);
 }
 
 std::string cell_text(Term const& term, double value) {
@@ -85,8 +83,8 @@ std::string cell_text(Term const& term, double value) {
 
 std::string score_map(Trace const& trace, Step const& step, Window const& shown, Scale const& scale) {
     Grid const grid = score_grid(trace, step, shown);
-    return picture(grid, score_cells(trace, step, shown, scale),
-                   score_numbers(trace, step, shown, scale, grid), scale, describe_scores(trace, step));
+    return picture(grid, score_cells(step, shown, scale, grid), score_numbers(step, shown, scale, grid),
+                   scale, describe_scores(trace, step));
 }
 
 std::string pattern_svg(Trace const& trace) {

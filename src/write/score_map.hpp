@@ -20,8 +20,7 @@ std::string score_map(Trace const& trace, Step const& step, Window const& shown,
 std::string pattern_svg(Trace const& trace);
 
 // The class of the style sheet that colours a cell: m where a row may not look, else its shade.
-std::string cell_class(Trace const& trace, Step const& step, Scale const& scale, std::size_t query,
-                       std::size_t key);
+std::string cell_class(Step const& step, Scale const& scale, std::size_t query, std::size_t key);
 
 // A number in few characters, as it stands in a cell.
 std::string cell_text(Term const& term, double value);

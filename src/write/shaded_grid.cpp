@@ -7,6 +7,7 @@
 
 #include "write/numbers.hpp"
 #include "write/shade.hpp"
+#include "write/table.hpp"
 #include "write/window.hpp"
 
 namespace onehead {
@@ -24,8 +25,8 @@ struct Layout {
     std::size_t label_width = 0, cell_width = 0;
 };
 
-std::string padded(std::string const& text, std::size_t width) {
-    return std::string(width - std::min(width, display_width(text)), ' ') + text;
+std::string to_the_right(std::string const& text, std::size_t width) {
+    return padded(text, width, Align::right);
 }
 
 Layout lay_out(Trace const& trace, std::size_t width) {
@@ -47,14 +48,14 @@ std::string in_colour(std::string const& text, int shade) {
 std::string in_blocks(std::string const& number, int shade, std::size_t width) {
     std::string block;
     for (std::size_t i = 0; i < narrow; ++i) block += blocks.at(static_cast<std::size_t>(shade));
-    return width == narrow ? block : padded(number, width - narrow) + block;
+    return width == narrow ? block : to_the_right(number, width - narrow) + block;
 }
 
 std::string cell(float share, bool is_later, Scale const& scale, Layout const& layout, Shading shading) {
-    if (is_later && share == 0) return padded(".", layout.cell_width);
+    if (is_later && share == 0) return to_the_right(".", layout.cell_width);
     std::string const number = layout.cell_width == narrow ? "" : short_weight(share);
     int const shade = scale.shade(share);
-    return shading == Shading::colour ? in_colour(padded(number, layout.cell_width), shade)
+    return shading == Shading::colour ? in_colour(to_the_right(number, layout.cell_width), shade)
                                       : in_blocks(number, shade, layout.cell_width);
 }
 
@@ -66,7 +67,7 @@ std::string heads(Layout const& layout) {
         std::size_t const place = layout.label_width + (key - layout.shown.first) * layout.cell_width;
         line.resize(std::max(line.size(), place), ' ');
         std::string const number = std::to_string(key);
-        line += layout.cell_width == narrow ? number : padded(number, layout.cell_width);
+        line += layout.cell_width == narrow ? number : to_the_right(number, layout.cell_width);
     }
     return line + "\n";
 }
@@ -81,7 +82,7 @@ std::string shaded_grid(Trace const& trace, std::size_t width, Shading shading) 
         "The pattern: rows read, columns are read; the darker, the larger the share.\n\n" + heads(layout);
     for (std::size_t i = layout.shown.first; i < layout.shown.end; ++i) {
         std::string const mark = i == trace.facts.row ? ">" : " ";
-        grid += mark + padded(token_at(trace, i), layout.label_width - 2) + " ";
+        grid += mark + to_the_right(token_at(trace, i), layout.label_width - 2) + " ";
         for (std::size_t j = layout.shown.first; j < layout.shown.end; ++j)
             grid += cell(pattern(i, j), j > i, scale, layout, shading);
         grid += "\n";

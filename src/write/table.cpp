@@ -8,16 +8,16 @@
 namespace onehead {
 namespace {
 
-std::string padded(std::string const& cell, std::size_t width, Align align) {
-    std::string const space(width - display_width(cell), ' ');
-    return align == Align::left ? cell + space : space + cell;
-}
-
 void strip_trailing_space(std::string& line) {
     line.erase(line.find_last_not_of(' ') + 1);
 }
 
 }  // namespace
+
+std::string padded(std::string const& cell, std::size_t width, Align align) {
+    std::string const space(width - std::min(width, display_width(cell)), ' ');
+    return align == Align::left ? cell + space : space + cell;
+}
 
 Table::Table(std::vector<Align> alignment) : alignment_(std::move(alignment)) {}
 

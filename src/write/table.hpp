@@ -8,6 +8,9 @@ namespace onehead {
 
 enum class Align { left, right };
 
+// Spaces around a cell, up to a width of so many columns of a terminal; none if it is wider.
+std::string padded(std::string const& cell, std::size_t width, Align align);
+
 class Table {
 public:
     // The alignment of each column; further columns are aligned as the last.

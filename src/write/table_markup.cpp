@@ -44,8 +44,7 @@ std::string table_markup(Table const& table, std::size_t head_rows, std::string_
     std::string lines = element("caption", escaped(caption));
     for (std::size_t number = 0; number < table.rows().size(); ++number)
         lines += line(table, number, head_rows, shade);
-    return element("figure", element("table", lines, shade == nullptr ? "class=\"lines\"" : "class=\"grid\""),
-                   fmt::format(R"(tabindex="0" role="region" aria-label="{}")", escaped(caption)));
+    return figure(element("table", lines, shade == nullptr ? "class=\"lines\"" : "class=\"grid\""), caption);
 }
 
 }  // namespace onehead

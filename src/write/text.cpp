@@ -21,16 +21,11 @@ bool has_tables(std::vector<std::string> const& files) {
 
 std::string introduction(Trace const& trace, std::vector<std::string> const& files) {
     std::size_t const row = trace.facts.row;
-    std::string const where =
-        has_tables(files)
-            ? fmt::format(
-                  "and exact in the files beside it: what stands here in the line \"08 scores\" is, "
-                  "number for number, row {} of 08_scores.csv.",
-                  row)
-            : fmt::format(
-                  "and exact in the files that --out writes: what stands here in the line \"08 "
-                  "scores\" is, number for number, row {} of 08_scores.csv.",
-                  row);
+    std::string const where = fmt::format(
+        "Numbers are rounded on this page, and exact in the files {}: what stands here in the line \"08 "
+        "scores\" is, "
+        "number for number, row {} of 08_scores.csv.",
+        has_tables(files) ? "beside it" : "that --out writes", row);
     return heading(story_title(trace), '=').substr(1) + run_table(trace) + "\n" + token_table(trace) + "\n" +
            paragraph(fmt::format(
                "The text is cut into tokens, and the model keeps a row of {} numbers for each. An attention "
@@ -38,7 +33,7 @@ std::string introduction(Trace const& trace, std::vector<std::string> const& fil
                "sees how well each row answers, and takes home a blend of what they hold. All rows do the "
                "same at the same time, each for itself.",
                trace.facts.d_model, token_at(trace, row))) +
-           "\n" + paragraph("Numbers are rounded on this page, " + where);
+           "\n" + paragraph(where);
 }
 
 // Where a step is, its shape, and its formula.
@@ -55,7 +50,7 @@ std::string definitions(Trace const& trace, std::vector<Term> const& steps) {
 }
 
 std::string numbers_of(Trace const& trace, Chapter const& chapter) {
-    if (chapter.steps.front() == terms::scores) return score_table(trace, trace.facts.row, score_steps);
+    if (chapter.steps.front() == terms::scores) return score_table(trace, trace.facts.row, chapter.steps);
     if (chapter.steps.front() == terms::blend) return blend_table(trace);
     if (chapter.steps.front() == terms::output_projection) return addition_table(trace);
     return vector_table(trace, chapter.steps);

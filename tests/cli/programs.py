@@ -59,3 +59,15 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
         for word in words:
             self.assertIn(word, result.stderr)
+
+    def assert_refused_cheaply(self, code, words, *arguments):
+        """The same, nothing on stdout, and little memory and time. Returns the MB taken; 0 where sanitizers take more."""
+        result, seconds, megabytes = measured(*arguments)
+        self.assert_refused(result, code, *words)
+        self.assertEqual(result.stdout, "")
+        self.assertLess(len(result.stderr), 1200)
+        if is_sanitized():
+            return 0
+        self.assertLess(megabytes, 64)
+        self.assertLess(seconds, 1)
+        return megabytes
