@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "head/head.hpp"
 #include "lesson.hpp"
-#include "study/compare.hpp"
-#include "study/measure.hpp"
-#include "write/row_tables.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/compare.hpp"
+#include "onehead/study/statistics.hpp"
 
 namespace onehead {
 namespace {

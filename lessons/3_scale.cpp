@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "lesson.hpp"
-#include "math/exp.hpp"
-#include "study/compare_traces.hpp"
-#include "study/survey.hpp"
+#include "onehead/math/exp.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/compare.hpp"
+#include "onehead/study/survey.hpp"
 #include "tables.hpp"
-#include "write/numbers.hpp"
-#include "write/row_tables.hpp"
 
 namespace onehead {
 namespace {

@@ -1,13 +1,12 @@
 // Lesson 4: erase what comes later, then turn scores into shares.
 #include <fmt/format.h>
 
-#include "head/head.hpp"
 #include "lesson.hpp"
-#include "study/pattern.hpp"
-#include "study/survey.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/statistics.hpp"
+#include "onehead/study/survey.hpp"
 #include "tables.hpp"
-#include "write/numbers.hpp"
-#include "write/row_tables.hpp"
 
 namespace onehead {
 namespace {

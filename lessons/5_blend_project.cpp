@@ -3,10 +3,8 @@
 #include <cmath>
 
 #include "lesson.hpp"
-#include "study/measure.hpp"
-#include "study/pattern.hpp"
-#include "write/numbers.hpp"
-#include "write/row_tables.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/statistics.hpp"
 
 namespace onehead {
 namespace {

@@ -1,11 +1,11 @@
 // Lesson 6: the whole head among the others: they work side by side and never read each other.
 #include <fmt/format.h>
 
-#include "head/head.hpp"
 #include "lesson.hpp"
-#include "study/compare.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/compare.hpp"
 #include "tables.hpp"
-#include "write/row_tables.hpp"
 
 namespace onehead {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "lesson.hpp"
-#include "study/causality.hpp"
-#include "study/pattern.hpp"
+#include "onehead/pages/reports.hpp"
+#include "onehead/study/causality.hpp"
+#include "onehead/study/statistics.hpp"
 #include "tables.hpp"
-#include "write/causality_grid.hpp"
 
 namespace onehead {
 namespace {

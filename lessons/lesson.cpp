@@ -1,22 +1,27 @@
 #include "lesson.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <set>
+#include <string>
 #include <utility>
 
-#include "cli/run_options.hpp"
-#include "cli/start.hpp"
-#include "error.hpp"
-#include "index.hpp"
-#include "study/worked.hpp"
-#include "trace/printable.hpp"
-#include "write/formats.hpp"
-#include "write/prose.hpp"
-#include "write/text.hpp"
-#include "write/working.hpp"
+#include "cli/options.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
+#include "onehead/io/text.hpp"
+#include "onehead/pages/formats.hpp"
+#include "onehead/pages/html.hpp"
+#include "onehead/pages/reports.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/worked.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;
@@ -152,6 +157,109 @@ int teach(int argc, char** argv, std::string_view name, std::string_view title, 
     } catch (std::exception const& error) {
         return report(name, error.what(), 1);
     }
+}
+
+namespace {
+
+// " --head 2 --row 1": those of the options that were given.
+std::string repeat(Given const& given, std::vector<std::string> const& names) {
+    std::string options;
+    for (std::string const& name : names) {
+        if (given.count(name) == 0) continue;
+        std::string const text = value(given, name);
+        options += fmt::format(" --{}{}{}", name, text.starts_with('-') ? "=" : " ", shell_word(text));
+    }
+    return options;
+}
+
+// Beside the lesson as built, in bin as installed; else the shell has to find it.
+std::string find_onehead(std::string_view lesson) {
+    auto const folder = std::filesystem::path{lesson}.parent_path();
+    for (auto const& place : {folder / "onehead", folder / "../../bin/onehead"})
+        if (!folder.empty() && std::filesystem::is_regular_file(place)) return place.string();
+    return "onehead";
+}
+
+}  // namespace
+
+Commands::Commands(std::string_view lesson, Given const& given)
+    : program_(shell_word(find_onehead(lesson))),
+      model_(repeat(given, {"model"})),
+      text_(repeat(given, {"text", "text-file", "tokens"})),
+      head_(repeat(given, {"layer", "head"})),
+      row_(repeat(given, {"row"})) {}
+
+std::string Commands::onehead(std::string_view arguments) const {
+    return fmt::format("{} {}", program_, arguments);
+}
+
+std::string Commands::on_this_run(std::string_view arguments) const {
+    return onehead(arguments) + model_ + text_ + head_ + row_;
+}
+
+std::string Commands::on_this_text(std::string_view arguments) const {
+    return onehead(arguments) + model_ + text_;
+}
+
+std::string Commands::on_tokens(std::string_view arguments, std::vector<int> const& ids) const {
+    return fmt::format("{}{} --tokens {}", onehead(arguments), model_, fmt::join(ids, ","));
+}
+
+std::string Commands::on_changed_word(std::size_t pos, std::string_view from, std::string_view to) const {
+    if (from.starts_with(' ') && to.starts_with(' ')) to.remove_prefix(1);  // the word keeps that space
+    return on_this_run("causality --change " + shell_word(fmt::format("{}={}", pos, to)));
+}
+
+std::string shell_word(std::string_view text) {
+    constexpr auto harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:+-";
+    if (!text.empty() && text.find_first_not_of(harmless) == std::string_view::npos) return std::string{text};
+    std::string word = "'";
+    for (char const c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+    return word + "'";
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folders at most two levels down that hold a page, in the order of their names.
+std::set<fs::path> folders_with_pages(fs::path const& folder) {
+    std::set<fs::path> found;
+    for (auto entry = fs::recursive_directory_iterator{folder}; entry != fs::recursive_directory_iterator{};
+         ++entry) {
+        if (entry.depth() > 1) entry.disable_recursion_pending();
+        if (entry->path().filename() == "trace.html") found.insert(entry->path().parent_path());
+    }
+    return found;
+}
+
+std::string line(fs::path const& folder, fs::path const& trace) {
+    Facts const facts = read_trace_json(trace / "trace.json").facts;
+    std::string const name = trace.lexically_relative(folder).generic_string();
+    std::string const run = facts.experiment.empty() ? "" : fmt::format(", experiment {}", facts.experiment);
+    return element("li",
+                   fmt::format("<a href=\"{0}/trace.html\">{0}</a>: {1}, {2}, row {3}{4} "
+                               "(<a href=\"{0}/trace.txt\">as text</a>)",
+                               escaped(name), label_markup(facts.text), head_name(facts), facts.row, run));
+}
+
+void expect_ours(fs::path const& index) {
+    constexpr std::size_t largest = 1U << 20U;
+    if (fs::exists(index) && read_text(index, largest).find("content=\"onehead ") == std::string::npos)
+        throw Error(fmt::format("{}: is not a list of traces, so it is not replaced; choose another --out",
+                                index.string()));
+}
+
+}  // namespace
+
+void write_index(fs::path const& folder) {
+    fs::path const index = folder / "index.html";
+    expect_ours(index);
+    std::string list;
+    for (fs::path const& trace : folders_with_pages(folder)) list += line(folder, trace);
+    write_file_in_place(
+        index, html_page("One attention head: the lessons",
+                         element("h1", "One attention head: the lessons' traces") + element("ol", list)));
 }
 
 }  // namespace onehead

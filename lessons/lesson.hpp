@@ -1,18 +1,46 @@
-// What all lessons share: the options of a run, one trace (or more) on disk, a way to tell things on the
-// terminal, and what happens when something goes wrong. A lesson itself says what it shows, what it asks, and
-// what it answers.
+// The commands with which a reader checks what a lesson says: with the lesson's own options filled in, ready
+// to be pasted into a shell.
 #pragma once
 
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "commands.hpp"
-#include "load/run.hpp"
-#include "trace/trace.hpp"
+#include "cli/options.hpp"
+#include "onehead/model/run.hpp"
+#include "onehead/trace/trace.hpp"
 
 namespace onehead {
+
+class Commands {
+public:
+    // `lesson` is the program as it was called, from which `onehead` is found.
+    Commands(std::string_view lesson, Given const& given);
+
+    std::string onehead(std::string_view arguments) const;       // without options of a run
+    std::string on_this_run(std::string_view arguments) const;   // with the model, text, head and row
+    std::string on_this_text(std::string_view arguments) const;  // with the model and the text, for all heads
+    std::string on_tokens(std::string_view arguments,
+                          std::vector<int> const& ids) const;  // another text, all heads
+    std::string on_changed_word(std::size_t pos, std::string_view from, std::string_view to) const;
+
+private:
+    std::string program_, model_, text_, head_, row_;
+};
+
+// A word of a command, in quotes if a shell would take it for something else.
+std::string shell_word(std::string_view text);
+
+// index.html in the folder of the lessons' traces: a list of the pages that are there.
+
+// Throws an Error if a file of that name is there that is not such a list.
+void write_index(std::filesystem::path const& folder);
+
+// What all lessons share: the options of a run, one trace (or more) on disk, a way to tell things on the
+// terminal, and what happens when something goes wrong. A lesson itself says what it shows, what it asks, and
+// what it answers.
 
 class Lesson {
 public:

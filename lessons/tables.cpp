@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "error.hpp"
-#include "study/compare.hpp"
-#include "study/measure.hpp"
-#include "study/pattern.hpp"
-#include "study/width.hpp"
-#include "write/numbers.hpp"
-#include "write/row_tables.hpp"
-#include "write/table.hpp"
+#include "onehead/error.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/compare.hpp"
+#include "onehead/study/statistics.hpp"
 
 namespace onehead {
+
 namespace {
 
 std::string one_decimal(double value) {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "load/run.hpp"
-#include "study/survey.hpp"
-#include "trace/trace.hpp"
+#include "onehead/model/run.hpp"
+#include "onehead/study/survey.hpp"
+#include "onehead/trace/trace.hpp"
 
 namespace onehead {
 

@@ -1,18 +1,19 @@
 // onehead causality: changes a word or appends some, runs both texts, and holds every cell of every step
 // against what the change may reach. 0: nothing moved that must not; 1: something did; 2: trouble.
-#include "study/causality.hpp"
 
 #include <fmt/format.h>
+#include <cctype>
 
-#include "cli/changed_text.hpp"
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "write/causality_grid.hpp"
-#include "write/causality_html.hpp"
-#include "write/file.hpp"
-#include "write/prose.hpp"
+#include "cli/options.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
+#include "onehead/pages/reports.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/causality.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;
@@ -21,6 +22,36 @@ constexpr auto examples = R"(  onehead causality --change 1=dog                a
   onehead causality --change 5=rug                the last word: only its own row moves
   onehead causality --append "and slept" --layer 3 --head 2
 )";
+
+std::string join(Tokens const& tokens) {
+    std::string text;
+    for (Token const& token : tokens) text += token.bytes;
+    return text;
+}
+
+// change is "POS=WORD": the token at POS becomes WORD, with a space in front if the token has one.
+std::string with_changed_word(Tokens const& tokens, std::string const& change) {
+    std::size_t const equals = change.find('=');
+    if (equals == std::string::npos || equals + 1 == change.size())
+        throw UsageError(fmt::format("--change {}: expected POS=WORD, such as 1=dog", label(change)));
+    std::size_t const pos = parse_count("--change", change.substr(0, equals));
+    if (pos >= tokens.size())
+        throw UsageError(fmt::format("--change {}: there is no such position; choose one from 0 to {}", pos,
+                                     tokens.size() - 1));
+    std::string word = change.substr(equals + 1);
+    if (tokens[pos].bytes.starts_with(' ') && !word.starts_with(' ')) word.insert(0, " ");
+    Tokens changed = tokens;
+    changed[pos].bytes = word;
+    return join(changed);
+}
+
+// The words follow after a space, unless they bring one or begin with punctuation.
+std::string with_appended_words(Tokens const& tokens, std::string const& words) {
+    if (words.empty()) throw UsageError("--append: expected words, found none; say what is to follow");
+    bool const is_word = std::isalnum(static_cast<unsigned char>(words.front())) != 0 ||
+                         static_cast<unsigned char>(words.front()) >= 0x80;
+    return join(tokens) + (is_word ? " " : "") + words;
+}
 
 std::string changed_text(Given const& given, Tokens const& tokens) {
     if (given.count("change") + given.count("append") != 1)

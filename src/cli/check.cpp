@@ -1,18 +1,19 @@
 // onehead check: steps of a trace against what another implementation computed, by numpy.allclose's rule. 0
 // passed, 1 failed, 2 trouble.
-#include "study/check.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "load/npy.hpp"
-#include "load/safetensors.hpp"
-#include "load/trace_folder.hpp"
-#include "trace/printable.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/npy.hpp"
+#include "onehead/io/safetensors.hpp"
+#include "onehead/io/text.hpp"
+#include "onehead/study/check.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "cli/run_options.hpp"
+#include "cli/options.hpp"
 
 namespace onehead {
 

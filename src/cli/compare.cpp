@@ -1,20 +1,20 @@
 // onehead compare: two traces of the same tokens, step by step, and row by row of their patterns. Like diff:
 // 0 the same to the last bit (or within --tolerance), 1 different, 2 trouble.
-#include "study/compare_traces.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "load/trace_folder.hpp"
-#include "trace/printable.hpp"
-#include "write/compare_html.hpp"
-#include "write/compare_tables.hpp"
-#include "write/file.hpp"
-#include "write/prose.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
+#include "onehead/io/text.hpp"
+#include "onehead/pages/reports.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/compare.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

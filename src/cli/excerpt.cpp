@@ -1,14 +1,16 @@
 // onehead excerpt: cuts out of a model what the heads of one block need on one text, so that they can be
 // traced without it.
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "load/excerpt_writer.hpp"
-#include "trace/printable.hpp"
-#include "write/file.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
+#include "onehead/io/text.hpp"
+#include "onehead/model/excerpt.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

@@ -1,10 +1,10 @@
 // onehead experiments: the table of what can be changed about a head, and the question that each change
 // answers.
-#include "head/experiments.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "onehead/attention/experiments.hpp"
 
 namespace onehead {
 

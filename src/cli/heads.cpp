@@ -1,19 +1,19 @@
 // onehead heads: every head of a model on a text, in figures, to find the one that is worth tracing.
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
 
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "load/memory.hpp"
-#include "study/survey.hpp"
-#include "write/csv.hpp"
-#include "write/file.hpp"
-#include "write/numbers.hpp"
-#include "write/prose.hpp"
-#include "write/table.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
+#include "onehead/model/run.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/survey.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

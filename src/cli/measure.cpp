@@ -1,15 +1,15 @@
 // onehead measure: how long rows of a trace are, and how much they point the same way.
-#include "study/measure.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "load/trace_folder.hpp"
-#include "write/numbers.hpp"
-#include "write/table.hpp"
+#include "onehead/error.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/study/statistics.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

@@ -1,10 +1,12 @@
 // onehead terms: the names of the steps, here and elsewhere.
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "write/glossary.hpp"
+#include "onehead/pages/reports.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

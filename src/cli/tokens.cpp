@@ -1,11 +1,13 @@
 // onehead tokens: how a text is cut into tokens.
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "write/table.hpp"
+#include "onehead/error.hpp"
+#include "onehead/pages/text.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

@@ -1,16 +1,18 @@
 // onehead trace: runs one head on a text. On the terminal it tells the row's story; with --out every step
 // goes to files.
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/terminal.hpp"
-#include "error.hpp"
-#include "trace/printable.hpp"
-#include "write/formats.hpp"
-#include "write/shaded_grid.hpp"
-#include "write/text.hpp"
+#include "cli/options.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/text.hpp"
+#include "onehead/pages/formats.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;
@@ -54,7 +56,7 @@ int run_trace(Arguments const& arguments) {
     Given const given = parse(arguments, options);
     std::string const out = value(given, "out");
     auto const wanted = wanted_formats(given);
-    if (!out.empty()) expect_replaceable(out);
+    if (!out.empty()) expect_replaceable(out, is_trace_file);
 
     auto const model = open_model(given);
     Trace const result = trace(*model, make_request(given, *model));

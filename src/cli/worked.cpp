@@ -1,14 +1,15 @@
 // onehead worked: one number of a trace, worked out term by term, ending in the number that the trace holds.
-#include "study/worked.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "error.hpp"
-#include "write/file.hpp"
-#include "write/working.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
+#include "onehead/pages/reports.hpp"
+#include "onehead/study/worked.hpp"
 
 namespace onehead {
+
 namespace {
 
 namespace po = boost::program_options;

@@ -10,12 +10,12 @@
 #include <random>
 #include <thread>
 
-#include "load/checkpoint.hpp"
-#include "math/exp.hpp"
-#include "math/kernel.hpp"
-#include "math/large_pages.hpp"
-#include "math/parallel.hpp"
-#include "write/csv.hpp"
+#include "onehead/math/exp.hpp"
+#include "onehead/math/kernel.hpp"
+#include "onehead/math/large_pages.hpp"
+#include "onehead/math/parallel.hpp"
+#include "onehead/model/model.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead::bench {
 namespace {

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "head/head.hpp"
-#include "load/run.hpp"
-#include "load/weights_hash.hpp"
-#include "math/large_pages.hpp"
-#include "write/csv.hpp"
-#include "write/formats.hpp"
-#include "write/text.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/math/large_pages.hpp"
+#include "onehead/model/model.hpp"
+#include "onehead/model/run.hpp"
+#include "onehead/pages/formats.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead::bench {
 namespace {

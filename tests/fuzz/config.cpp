@@ -1,5 +1,5 @@
 // config.json. What is accepted is an architecture that can be.
-#include "load/config.hpp"
+#include "onehead/model/model.hpp"
 
 #include "target.hpp"
 

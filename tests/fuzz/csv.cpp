@@ -1,8 +1,8 @@
 // CSV in general: what is read, written again and read again is the same.
-#include "load/csv.hpp"
+#include "onehead/io/csv.hpp"
 
+#include "onehead/trace/files.hpp"
 #include "target.hpp"
-#include "write/csv.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // Token ids, three bytes each, to text: those that the vocabulary has, and no other. Each token's label is
 // plain.
-#include "load/tokenizer.hpp"
+#include "onehead/model/tokenizer.hpp"
+#include "onehead/trace/trace.hpp"
 #include "target.hpp"
-#include "trace/token.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // GPT-2's tokenizer: decode(encode(s)) == s for every text that is UTF-8; any other is refused.
-#include "load/tokenizer.hpp"
+#include "onehead/model/tokenizer.hpp"
 #include "target.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

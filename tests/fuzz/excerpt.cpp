@@ -1,6 +1,6 @@
 // An excerpt: its metadata, what it holds, and the weights and rows of each layer. The input is the header,
 // a NUL, and the tensors' bytes.
-#include "load/excerpt.hpp"
+#include "onehead/model/excerpt.hpp"
 
 #include "support/safetensors_writer.hpp"
 #include "target.hpp"

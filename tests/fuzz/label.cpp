@@ -1,7 +1,7 @@
 // The label of any bytes: plain, in single quotes, and undoing its escapes gives the bytes back.
+#include "onehead/trace/trace.hpp"
 #include "support/bytes_of_label.hpp"
 #include "target.hpp"
-#include "trace/token.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     using namespace onehead;

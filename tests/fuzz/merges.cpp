@@ -1,7 +1,6 @@
 // merges.txt alone: no lines, however odd, lead the merging of a text astray. Two symbols that merge become
 // one that stands for the bytes of both.
-#include "load/byte_pairs.hpp"
-#include "load/byte_symbols.hpp"
+#include "onehead/model/tokenizer.hpp"
 #include "target.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

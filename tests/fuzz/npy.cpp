@@ -1,5 +1,5 @@
 // .npy: an array that is accepted has as many numbers as its shape says, and none is read beyond the file.
-#include "load/npy.hpp"
+#include "onehead/io/npy.hpp"
 
 #include "target.hpp"
 

@@ -1,6 +1,6 @@
 // A command line: words between NULs, as after `onehead trace`. It becomes a request or a line that says what
 // is wrong with it.
-#include "cli/run_options.hpp"
+#include "cli/options.hpp"
 
 #include "target.hpp"
 

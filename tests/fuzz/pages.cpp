@@ -1,12 +1,11 @@
 // Hostile tokens in everything that is written: parts between NULs are the tokens' bytes. No file of a trace
 // holds a control character but the line end, and the trace comes back from its files.
-#include "load/trace_folder.hpp"
+#include "onehead/pages/formats.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/trace/files.hpp"
 #include "support/matrices.hpp"
 #include "support/random_case.hpp"
 #include "target.hpp"
-#include "write/formats.hpp"
-#include "write/shaded_grid.hpp"
-#include "write/text.hpp"
 
 namespace {
 

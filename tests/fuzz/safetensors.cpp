@@ -1,6 +1,6 @@
 // A .safetensors file: the bytes as they are, and once more with a right length before them, so that the
 // header and the ranges are reached. Every tensor of a file that opens is read in every way.
-#include "load/safetensors.hpp"
+#include "onehead/io/safetensors.hpp"
 
 #include "support/safetensors_writer.hpp"
 #include "target.hpp"

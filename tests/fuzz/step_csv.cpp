@@ -1,10 +1,9 @@
 // The tables of a trace, for three known tokens: tokens.csv, NUL, 11_softmax.csv, NUL,
 // 15_projection_bias.csv. What is accepted is written again byte for byte, but for the line ends and for how
 // a number is spelled.
-#include "load/step_csv.hpp"
+#include "onehead/trace/files.hpp"
 
 #include "target.hpp"
-#include "write/csv.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/text.hpp"
 #include "support/temp_folder.hpp"
-#include "trace/utf8.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 

@@ -1,5 +1,5 @@
 // trace.json: what is accepted holds together, and what a page shows of it is plain.
-#include "load/trace_json.hpp"
+#include "onehead/trace/files.hpp"
 
 #include "target.hpp"
 

@@ -1,6 +1,6 @@
 // merges.txt, NUL, vocab.json, NUL, a text. A vocabulary that is accepted brings every text back that it can
 // encode.
-#include "load/tokenizer.hpp"
+#include "onehead/model/tokenizer.hpp"
 #include "target.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

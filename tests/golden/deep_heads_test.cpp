@@ -7,12 +7,12 @@
 #include <fstream>
 #include <random>
 
-#include "head/gpt2.hpp"
-#include "load/model.hpp"
-#include "load/run.hpp"
-#include "math/parallel.hpp"
-#include "study/survey.hpp"
-#include "study/worked.hpp"
+#include "onehead/attention/gpt2.hpp"
+#include "onehead/math/parallel.hpp"
+#include "onehead/model/model.hpp"
+#include "onehead/model/run.hpp"
+#include "onehead/study/survey.hpp"
+#include "onehead/study/worked.hpp"
 #include "support/matrices.hpp"
 
 namespace onehead::test {

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "load/model.hpp"
-#include "load/run.hpp"
-#include "math/parallel.hpp"
+#include "onehead/math/parallel.hpp"
+#include "onehead/model/model.hpp"
+#include "onehead/model/run.hpp"
 #include "support/each_kernel.hpp"
 #include "support/matrices.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "load/model.hpp"
-#include "load/run.hpp"
+#include "onehead/model/model.hpp"
+#include "onehead/model/run.hpp"
 #include "support/reference.hpp"
 
 namespace onehead::test {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <string>
 
-#include "head/gpt2.hpp"
-#include "math/parallel.hpp"
+#include "onehead/attention/gpt2.hpp"
+#include "onehead/math/parallel.hpp"
 #include "support/each_kernel.hpp"
 #include "support/random_case.hpp"
 

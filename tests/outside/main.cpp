@@ -2,7 +2,7 @@
 // came out.
 #include <fmt/format.h>
 #include <cmath>
-#include <head/head.hpp>
+#include <onehead/attention/head.hpp>
 
 using onehead::Matrix;
 using onehead::Vector;

@@ -1,4 +1,4 @@
-// Undoes the escapes of a label, the other way round than src/trace/token.cpp makes them: a plain reading of
+// Undoes the escapes of a label, the other way round than src/onehead/io/text.cpp makes them: a plain reading of
 // the table there.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "math/kernel.hpp"
+#include "onehead/math/kernel.hpp"
 
 namespace onehead::test {
 

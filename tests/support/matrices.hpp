@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "math/tensor.hpp"
+#include "onehead/math/tensor.hpp"
 
 namespace onehead::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
 
 namespace onehead::test {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "head/experiments.hpp"
-#include "head/head.hpp"
-#include "trace/trace.hpp"
+#include "onehead/attention/experiments.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/trace/trace.hpp"
 
 namespace onehead::test {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "head/weights.hpp"
-#include "load/safetensors.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/io/safetensors.hpp"
 
 namespace onehead::test {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "math/tensor.hpp"
+#include "onehead/math/tensor.hpp"
 
 namespace onehead::test {
 

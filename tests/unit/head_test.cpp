@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "head/gpt2.hpp"
-#include "head/head.hpp"
+#include "onehead/attention/gpt2.hpp"
+#include "onehead/attention/head.hpp"
 #include "support/matrices.hpp"
 
 namespace onehead::test {

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "load/checkpoint.hpp"
-#include "load/file.hpp"
-#include "load/run.hpp"
+#include "onehead/io/file.hpp"
+#include "onehead/model/model.hpp"
+#include "onehead/model/run.hpp"
 #include "support/safetensors_writer.hpp"
 #include "support/temp_folder.hpp"
 

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "error.hpp"
-#include "load/checkpoint.hpp"
+#include "onehead/error.hpp"
+#include "onehead/model/model.hpp"
 #include "support/message_of.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tiny_model.hpp"

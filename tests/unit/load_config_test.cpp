@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "error.hpp"
-#include "load/config.hpp"
-#include "load/json.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/json.hpp"
+#include "onehead/model/model.hpp"
 #include "support/message_of.hpp"
 #include "support/temp_folder.hpp"
 

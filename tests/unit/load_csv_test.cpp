@@ -1,11 +1,11 @@
-#include "load/csv.hpp"
+#include "onehead/io/csv.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
 
 using namespace onehead;
 using Catch::Matchers::Contains;

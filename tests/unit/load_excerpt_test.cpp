@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "error.hpp"
-#include "load/excerpt.hpp"
+#include "onehead/error.hpp"
+#include "onehead/model/excerpt.hpp"
 #include "support/message_of.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tiny_model.hpp"

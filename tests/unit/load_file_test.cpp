@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "error.hpp"
-#include "load/file.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
 #include "support/message_of.hpp"
 #include "support/temp_folder.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "load/half.hpp"
+#include "onehead/io/safetensors.hpp"
 
 using namespace onehead;
 

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <random>
 
-#include "error.hpp"
-#include "load/safetensors.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/safetensors.hpp"
 #include "support/message_of.hpp"
 #include "support/safetensors_writer.hpp"
 #include "support/temp_folder.hpp"

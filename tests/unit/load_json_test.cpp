@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "error.hpp"
-#include "load/json.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/json.hpp"
 #include "support/message_of.hpp"
 #include "support/temp_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "load/npy.hpp"
+#include "onehead/io/npy.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
 
 using namespace onehead;
 using Catch::Matchers::Contains;

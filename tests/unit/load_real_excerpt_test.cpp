@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "load/excerpt.hpp"
+#include "onehead/model/excerpt.hpp"
 
 using namespace onehead;
 

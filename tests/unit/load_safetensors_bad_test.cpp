@@ -2,8 +2,8 @@
 // wrong.
 #include <catch2/catch.hpp>
 
-#include "error.hpp"
-#include "load/safetensors.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/safetensors.hpp"
 #include "support/message_of.hpp"
 #include "support/safetensors_writer.hpp"
 #include "support/temp_folder.hpp"

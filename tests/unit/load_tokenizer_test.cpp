@@ -1,5 +1,5 @@
 // The tokenizer against ids that others computed (tests/reference/tokenizer) and against GPT-2's vocabulary.
-#include "load/tokenizer.hpp"
+#include "onehead/model/tokenizer.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,10 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "error.hpp"
-#include "load/byte_symbols.hpp"
-#include "load/vocabulary.hpp"
-#include "trace/utf8.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/text.hpp"
 
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;

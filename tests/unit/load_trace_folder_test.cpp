@@ -1,4 +1,4 @@
-#include "load/trace_folder.hpp"
+#include "onehead/trace/files.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -8,10 +8,10 @@
 #include <iterator>
 #include <string>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
+#include "onehead/pages/formats.hpp"
 #include "random_case.hpp"
 #include "temp_folder.hpp"
-#include "write/formats.hpp"
 
 using namespace onehead;
 using namespace onehead::test;

@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "error.hpp"
-#include "load/byte_symbols.hpp"
-#include "load/tokenizer.hpp"
+#include "onehead/error.hpp"
+#include "onehead/model/tokenizer.hpp"
 
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;

@@ -1,7 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "load/checkpoint.hpp"
-#include "load/weights_hash.hpp"
+#include "onehead/model/model.hpp"
 
 using namespace onehead;
 

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <xtensor/xview.hpp>
 
-#include "math/exp.hpp"
-#include "math/kernel.hpp"
-#include "math/layer_norm.hpp"
-#include "math/parallel.hpp"
-#include "math/tensor.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/math/exp.hpp"
+#include "onehead/math/kernel.hpp"
+#include "onehead/math/parallel.hpp"
+#include "onehead/math/tensor.hpp"
 #include "support/each_kernel.hpp"
 #include "support/matrices.hpp"
 

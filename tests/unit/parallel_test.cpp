@@ -1,5 +1,5 @@
 // What several threads compute and write has the bits of what one thread does.
-#include "math/parallel.hpp"
+#include "onehead/math/parallel.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -9,12 +9,12 @@
 #include <set>
 #include <thread>
 
-#include "head/gpt2.hpp"
-#include "math/layer_norm.hpp"
+#include "onehead/attention/gpt2.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/pages/formats.hpp"
 #include "support/matrices.hpp"
 #include "support/random_case.hpp"
 #include "support/temp_folder.hpp"
-#include "write/formats.hpp"
 
 namespace onehead::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "study/causality.hpp"
+#include "onehead/study/causality.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
 #include "random_case.hpp"
 
 using namespace onehead;

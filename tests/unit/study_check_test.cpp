@@ -1,10 +1,10 @@
-#include "study/check.hpp"
+#include "onehead/study/check.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
 #include "random_case.hpp"
 
 using namespace onehead;

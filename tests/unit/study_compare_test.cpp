@@ -1,12 +1,11 @@
-#include "study/compare.hpp"
+#include "onehead/study/compare.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
 #include "random_case.hpp"
-#include "study/compare_traces.hpp"
 
 using namespace onehead;
 using namespace onehead::test;

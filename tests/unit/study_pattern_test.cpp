@@ -3,9 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "study/measure.hpp"
-#include "study/pattern.hpp"
-#include "study/survey.hpp"
+#include "onehead/study/statistics.hpp"
+#include "onehead/study/survey.hpp"
 
 namespace onehead::test {
 namespace {

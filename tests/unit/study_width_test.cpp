@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "study/width.hpp"
+#include "onehead/study/statistics.hpp"
 
 namespace onehead::test {
 

@@ -1,10 +1,10 @@
-#include "study/worked.hpp"
+#include "onehead/study/worked.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
 #include "random_case.hpp"
 
 using namespace onehead;

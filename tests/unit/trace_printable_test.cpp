@@ -1,4 +1,4 @@
-#include "trace/printable.hpp"
+#include "onehead/io/text.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,11 +1,11 @@
 // Labels: what they look like, and that undoing the escapes gives the bytes back, so that no two tokens share
 // one.
-#include "trace/token.hpp"
+#include "onehead/trace/trace.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "load/tokenizer.hpp"
+#include "onehead/model/tokenizer.hpp"
 #include "support/bytes_of_label.hpp"
 
 using onehead::display_width;

@@ -2,13 +2,10 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "head/head.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/pages/picture.hpp"
+#include "onehead/pages/story.hpp"
 #include "support/random_case.hpp"
-#include "write/score_map.hpp"
-#include "write/shade.hpp"
-#include "write/story.hpp"
-#include "write/symbols.hpp"
-#include "write/window.hpp"
 
 namespace onehead::test {
 namespace {

@@ -8,14 +8,12 @@
 #include <limits>
 #include <random>
 
-#include "error.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/folder.hpp"
+#include "onehead/io/npy.hpp"
+#include "onehead/pages/text.hpp"
+#include "onehead/trace/files.hpp"
 #include "support/temp_folder.hpp"
-#include "write/csv.hpp"
-#include "write/folder.hpp"
-#include "write/npy.hpp"
-#include "write/numbers.hpp"
-#include "write/prose.hpp"
-#include "write/table.hpp"
 
 namespace onehead::test {
 namespace {
@@ -127,7 +125,7 @@ TEST_CASE("npy: the data begins at a multiple of 64") {
 TEST_CASE("a folder appears whole, and what it replaces stays until then") {
     TempFolder const temp;
     auto const folder = temp.path() / "deep" / "trace";
-    write_folder(folder, {file("trace.json", "1"), file("trace.txt", "one")});
+    write_folder(folder, {file("trace.json", "1"), file("trace.txt", "one")}, is_trace_file);
     CHECK(read(folder / "trace.txt") == "one");
 
     // A file that cannot be made whole: the earlier trace stays as it was, and nothing else.
@@ -135,11 +133,12 @@ TEST_CASE("a folder appears whole, and what it replaces stays until then") {
         out("half");
         throw Error("no");
     };
-    CHECK_THROWS_AS(write_folder(folder, {file("trace.json", "2"), {"trace.txt", fails}}), Error);
+    CHECK_THROWS_AS(write_folder(folder, {file("trace.json", "2"), {"trace.txt", fails}}, is_trace_file),
+                    Error);
     CHECK(read(folder / "trace.json") == "1");
     CHECK(std::distance(std::filesystem::directory_iterator{temp.path() / "deep"}, {}) == 1);
 
-    write_folder(folder, {file("trace.json", "3")});
+    write_folder(folder, {file("trace.json", "3")}, is_trace_file);
     CHECK(read(folder / "trace.json") == "3");
     CHECK_FALSE(std::filesystem::exists(folder / "trace.txt"));
 }
@@ -148,15 +147,15 @@ TEST_CASE("what is not a trace is never replaced") {
     TempFolder const temp;
     auto const foreign = temp.path() / "notes";
     std::filesystem::create_directories(foreign);
-    CHECK_NOTHROW(expect_replaceable(foreign));  // empty
+    CHECK_NOTHROW(expect_replaceable(foreign, is_trace_file));  // empty
     std::ofstream(foreign / "trace.txt") << "mine";
-    CHECK_THROWS_AS(expect_replaceable(foreign), Error);  // no trace.json
+    CHECK_THROWS_AS(expect_replaceable(foreign, is_trace_file), Error);  // no trace.json
     std::ofstream(foreign / "trace.json") << "{}";
     std::ofstream(foreign / "diary.txt") << "mine";
-    CHECK_THROWS_WITH(expect_replaceable(foreign), Catch::Contains("diary.txt"));
-    std::filesystem::create_directory_symlink(foreign, temp.path() / "link");
-    CHECK_THROWS_AS(expect_replaceable(temp.path() / "link"), Error);
-    CHECK_THROWS_AS(write_folder(foreign / "diary.txt", {}), Error);
+    CHECK_THROWS_WITH(expect_replaceable(foreign, is_trace_file), Catch::Contains("diary.txt"));
+    std::filesystem::create_directory_symlink(foreign, temp.path() / "link", is_trace_file);
+    CHECK_THROWS_AS(expect_replaceable(temp.path() / "link", is_trace_file), Error);
+    CHECK_THROWS_AS(write_folder(foreign / "diary.txt", {}, is_trace_file), Error);
     CHECK(read(foreign / "diary.txt") == "mine");
 }
 

@@ -1,0 +1,46 @@
+#include "onehead/math/tensor.hpp"
+
+#include <stdexcept>
+
+#include "onehead/math/kernel.hpp"
+
+namespace onehead {
+
+namespace {
+
+void expect_fitting(Matrix const& a, Matrix const& b) {
+    if (column_count(a) != row_count(b)) throw std::invalid_argument("matmul: inner sizes differ");
+}
+
+}  // namespace
+
+Matrix make_matrix(std::size_t rows, std::size_t columns) {
+    return Matrix::from_shape({rows, columns});
+}
+
+Matrix matmul(Matrix const& a, Matrix const& b) {
+    expect_fitting(a, b);
+    return multiply({a, b});
+}
+
+Matrix matmul(Matrix const& a, Matrix const& b, Vector const& bias) {
+    expect_fitting(a, b);
+    if (bias.size() != column_count(b)) throw std::invalid_argument("matmul: the bias has another length");
+    return multiply({a, b, {bias.data(), bias.size()}});
+}
+
+Matrix matmul_to_depth(Matrix const& a, Matrix const& b, std::span<std::size_t const> depths) {
+    expect_fitting(a, b);
+    if (depths.size() != row_count(a))
+        throw std::invalid_argument("matmul_to_depth: expected a depth for each row");
+    return multiply({a, b, {}, depths});
+}
+
+Matrix transpose(Matrix const& m) {
+    Matrix turned = make_matrix(column_count(m), row_count(m));
+    for (std::size_t i = 0; i < row_count(m); ++i)
+        for (std::size_t j = 0; j < column_count(m); ++j) turned(j, i) = m(i, j);
+    return turned;
+}
+
+}  // namespace onehead

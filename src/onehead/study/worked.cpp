@@ -1,0 +1,354 @@
+#include "onehead/study/worked.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "onehead/error.hpp"
+#include "onehead/math/exp.hpp"
+
+namespace onehead {
+
+namespace {
+
+// In the order of the terms' numbers.
+constexpr std::array works{
+    work_token_embedding,
+    work_position_embedding,
+    work_residual,
+    work_normalized,
+    work_q,
+    work_k,
+    work_v,
+    work_scores,
+    work_scaled_scores,
+    work_masked_scores,
+    work_softmax,
+    work_blend,
+    work_output_projection,
+    work_other_heads,
+    work_projection_bias,
+    work_residual_after,
+};
+static_assert(works.size() == terms::all.size());
+
+void expect_below(std::size_t value, std::size_t limit, Term const& term, std::string_view what) {
+    if (value < limit) return;
+    throw UsageError(fmt::format("worked: {} has no {} {}; choose one from 0 to {}", file_stem(term), what,
+                                 value, limit - 1));
+}
+
+Matrix const& values_of(Trace const& trace, Term const& term) {
+    if (auto const* const step = trace.find(term)) return step->values;
+    throw UsageError(
+        fmt::format("worked: this trace has no step {}: {}", file_stem(term),
+                    trace.facts.left_out.empty() ? "only layer 0 has embeddings" : trace.facts.left_out));
+}
+
+}  // namespace
+
+bool Worked::agrees() const {
+    return std::bit_cast<std::uint32_t>(result) == std::bit_cast<std::uint32_t>(in_trace);
+}
+
+Worked work_out(Case const& c, Trace const& trace, Term const& term, std::size_t row, std::size_t column) {
+    Matrix const& values = values_of(trace, term);
+    expect_below(row, row_count(values), term, "row");
+    expect_below(column, column_count(values), term, "column");
+    Sheet sheet;
+    double const exact = works.at(static_cast<std::size_t>(term.number) - 1)({c, trace, row, column}, sheet);
+    auto const rounded = static_cast<float>(exact);
+    if (sheet.lines().back().value != rounded || sheet.lines().back().running)
+        sheet.note("rounded to float32", exact, {}, rounded);
+    return {term, row, column, sheet.says, sheet.lines(), rounded, values(row, column)};
+}
+
+// Numbers of the rows that the head reads and of what it makes of them, worked out: embeddings, residual,
+// LayerNorm, query, key and value.
+
+namespace {
+
+std::string lies_at(std::string_view tensor, std::size_t row, std::size_t column, std::size_t width) {
+    return fmt::format(
+        "It is learned, and lies in the file in tensor {}, row {}, column {}: number {} of the "
+        "tensor, counted from 0.",
+        tensor, row, column, row * width + column);
+}
+
+// (the row's numbers minus their mean), squared, averaged.
+double work_variance(std::span<float const> values, double mean, Sheet& sheet) {
+    sheet.start_sum();
+    for (std::size_t d = 0; d < values.size(); ++d) {
+        double const apart = values[d] - mean;
+        sheet.add(fmt::format("(residual[{}] - mean)^2", d), values[d], mean, apart * apart);
+    }
+    auto const n = static_cast<double>(values.size());
+    return sheet.note(fmt::format("variance: sum / {}", n), sheet.sum(), n, sheet.sum() / n);
+}
+
+double work_mean(std::span<float const> values, Sheet& sheet) {
+    sheet.start_sum();
+    for (std::size_t d = 0; d < values.size(); ++d) sheet.add(fmt::format("residual[{}]", d), values[d]);
+    auto const n = static_cast<double>(values.size());
+    return sheet.note(fmt::format("mean: sum / {}", n), sheet.sum(), n, sheet.sum() / n);
+}
+
+// What LayerNorm adds and multiplies with in this run.
+struct Scale {
+    double epsilon;
+    double gain;
+};
+
+Scale work_scale(Cell const& cell, Sheet& sheet) {
+    LayerNorm const& ln = cell.c.block.ln_1;
+    Scale scale{ln.epsilon, ln.gain(cell.column)};
+    if (cell.trace.facts.experiment != "unbiased-variance") return scale;
+    auto const n = static_cast<double>(column_count(cell.c.residual));
+    double const factor = (n - 1) / n;
+    sheet.says += fmt::format(
+        " Dividing by {} instead of {} makes the variance larger by a factor; its "
+        "inverse goes to epsilon and, as a root, to the gain.",
+        n - 1, n);
+    scale.epsilon = sheet.note("epsilon * factor", ln.epsilon, factor, ln.epsilon * factor);
+    double const root = std::sqrt(factor);
+    scale.gain = sheet.note("gain * root of the factor, rounded to float32", scale.gain, root,
+                            static_cast<float>(scale.gain * root));
+    return scale;
+}
+
+double work_projection(Cell const& cell, Sheet& sheet, char name, Matrix const& w, Vector const& b) {
+    sheet.says = fmt::format("The normalized row of {} times column {} of W_{}, then the bias.",
+                             token_at(cell.trace, cell.row), cell.column, name);
+    auto const x = row(cell.trace[terms::normalized], cell.row);
+    sheet.start_sum();
+    for (std::size_t d = 0; d < x.size(); ++d)
+        sheet.add_product(fmt::format("normalized[{0}] * W_{1}[{0}, {2}]", d, name, cell.column), x[d],
+                          w(d, cell.column));
+    sheet.add(fmt::format("b_{}[{}]", name, cell.column), b(cell.column));
+    return sheet.sum();
+}
+
+}  // namespace
+
+double work_token_embedding(Cell const& cell, Sheet& sheet) {
+    auto const id = static_cast<std::size_t>(cell.trace.tokens.at(cell.row).id);
+    sheet.says = lies_at("wte.weight", id, cell.column, column_count(cell.c.token_embedding));
+    return sheet.note(fmt::format("wte[{}, {}]", id, cell.column),
+                      cell.c.token_embedding(cell.row, cell.column));
+}
+
+double work_position_embedding(Cell const& cell, Sheet& sheet) {
+    sheet.says = lies_at("wpe.weight", cell.row, cell.column, column_count(cell.c.position_embedding));
+    return sheet.note(fmt::format("wpe[{}, {}]", cell.row, cell.column),
+                      cell.c.position_embedding(cell.row, cell.column));
+}
+
+double work_residual(Cell const& cell, Sheet& sheet) {
+    if (cell.c.token_embedding.size() == 0) {
+        sheet.says =
+            "It arrives as a whole, from before this block; there is nothing here to take it apart with.";
+        return sheet.note("residual", cell.c.residual(cell.row, cell.column));
+    }
+    sheet.says = "What the token is, plus where it stands.";
+    sheet.start_sum("token_embedding", cell.trace[terms::token_embedding](cell.row, cell.column));
+    sheet.add("position_embedding", cell.trace[terms::position_embedding](cell.row, cell.column));
+    return sheet.sum();
+}
+
+double work_normalized(Cell const& cell, Sheet& sheet) {
+    auto const values = row(cell.c.residual, cell.row);
+    if (cell.trace.facts.experiment == "raw-row") {
+        sheet.says = "In this experiment the raw row goes on as it is.";
+        return sheet.note("residual", values[cell.column]);
+    }
+    sheet.says = fmt::format("The row of {}: its mean and variance over all {} numbers, then this number.",
+                             token_at(cell.trace, cell.row), values.size());
+    double const mean = work_mean(values, sheet);
+    double const variance = work_variance(values, mean, sheet);
+    auto const [epsilon, gain] = work_scale(cell, sheet);
+    double const root =
+        sheet.note("root of (variance + epsilon)", variance, epsilon, std::sqrt(variance + epsilon));
+    double const x = values[cell.column];
+    double const centred = sheet.note(fmt::format("residual[{}] - mean", cell.column), x, mean, x - mean);
+    double const spread_1 = sheet.note("divided by the root", centred, root, centred / root);
+    double const gained = sheet.note("times gain", spread_1, gain, spread_1 * gain);
+    double const bias = cell.c.block.ln_1.bias(cell.column);
+    return sheet.note("plus bias", gained, bias, gained + bias);
+}
+
+double work_q(Cell const& cell, Sheet& sheet) {
+    return work_projection(cell, sheet, 'q', cell.c.w.w_q, cell.c.w.b_q);
+}
+
+double work_k(Cell const& cell, Sheet& sheet) {
+    return work_projection(cell, sheet, 'k', cell.c.w.w_k, cell.c.w.b_k);
+}
+
+double work_v(Cell const& cell, Sheet& sheet) {
+    return work_projection(cell, sheet, 'v', cell.c.w.w_v, cell.c.w.b_v);
+}
+
+// Numbers that say how one row reads another, worked out: score, scaling, mask and softmax.
+
+namespace {
+
+bool masks_after_softmax(Cell const& cell) {
+    return cell.trace.facts.experiment == "masked-after-softmax";
+}
+
+// What stands over a score that the row may not see; nothing if the score stays.
+std::optional<double> written_over(Cell const& cell) {
+    std::string const& experiment = cell.trace.facts.experiment;
+    bool const later = cell.column > cell.row;
+    if (experiment == "masked-by-zero") return later ? std::optional{0.0} : std::nullopt;
+    if (experiment == "masked-by-10000") return later ? std::optional{-10000.0} : std::nullopt;
+    if (masks_after_softmax(cell) || cell.column < cell.c.visible[cell.row]) return {};
+    return -std::numeric_limits<double>::infinity();
+}
+
+double work_share(Cell const& cell, Sheet& sheet, std::span<float const> scores) {
+    auto const best = std::max_element(scores.begin(), scores.end());
+    double const largest =
+        sheet.note(fmt::format("the largest, of key {}",
+                               token_at(cell.trace, static_cast<std::size_t>(best - scores.begin()))),
+                   *best);
+    double mine = 0;
+    sheet.start_sum();
+    for (std::size_t j = 0; j < scores.size(); ++j) {
+        double const below = scores[j] - largest;
+        double const power = exponential(below);
+        sheet.note(fmt::format("key {}: score - largest", token_at(cell.trace, j)), scores[j], largest,
+                   below);
+        sheet.add(fmt::format("key {}: exp(difference)", token_at(cell.trace, j)), below, {}, power);
+        if (j == cell.column) mine = power;
+    }
+    return sheet.note(fmt::format("share of key {}: its exp / sum", token_at(cell.trace, cell.column)), mine,
+                      sheet.sum(), mine / sheet.sum());
+}
+
+}  // namespace
+
+double work_scores(Cell const& cell, Sheet& sheet) {
+    sheet.says = fmt::format("The query of {} with the key of {}, product by product.",
+                             token_at(cell.trace, cell.row), token_at(cell.trace, cell.column));
+    auto const q = row(cell.trace[terms::q], cell.row);
+    auto const k = row(cell.trace[terms::k], cell.column);
+    sheet.start_sum();
+    for (std::size_t d = 0; d < q.size(); ++d)
+        sheet.add_product(fmt::format("q[{0}] * k[{0}]", d), q[d], k[d]);
+    return sheet.sum();
+}
+
+double work_scaled_scores(Cell const& cell, Sheet& sheet) {
+    sheet.says = "The score, divided by what this run divides scores by.";
+    double const score = cell.trace[terms::scores](cell.row, cell.column);
+    return sheet.note("score / divisor", score, cell.c.divisor, score / cell.c.divisor);
+}
+
+double work_masked_scores(Cell const& cell, Sheet& sheet) {
+    double const scaled = cell.trace[terms::scaled_scores](cell.row, cell.column);
+    auto const over = written_over(cell);
+    sheet.says = fmt::format("Row {} asks, row {} is asked: {}.", cell.row, cell.column,
+                             over ? "later than the query, so it is masked" : "the scaled score stays");
+    return sheet.note(over ? fmt::format("scaled score, written over with {}", *over) : "scaled score",
+                      scaled, {}, over.value_or(scaled));
+}
+
+double work_softmax(Cell const& cell, Sheet& sheet) {
+    std::size_t const visible = cell.c.visible[cell.row];
+    bool const hidden = cell.column >= visible;
+    if (hidden && !masks_after_softmax(cell)) {
+        sheet.says =
+            fmt::format("Row {} may not read row {}: its share is exactly 0.", cell.row, cell.column);
+        return sheet.note("masked", 0);
+    }
+    auto const all = row(cell.trace[terms::masked_scores], cell.row);
+    auto const scores = masks_after_softmax(cell) ? all : all.first(visible);
+    sheet.says = fmt::format(
+        "The share of {} in what {} reads: e to the power of its score, as a part of the "
+        "sum over {} keys. Taking the largest score off all of them changes no share and "
+        "keeps the powers small.",
+        token_at(cell.trace, cell.column), token_at(cell.trace, cell.row), scores.size());
+    double const share = work_share(cell, sheet, scores);
+    return hidden ? sheet.note("masked after the softmax: 0 written over it", share, {}, 0) : share;
+}
+
+// Numbers of what the head takes home and adds, worked out: the blend, its way back to full width, and the
+// sum that leaves the block's attention.
+
+namespace {
+
+// The number that each head of the block adds here, in head order without this one.
+double other_output(Cell const& cell, std::size_t head) {
+    std::size_t const place = head < cell.c.head ? head : head - 1;
+    return cell.c.other_outputs[place](cell.row, cell.column);
+}
+
+std::size_t head_count(Cell const& cell) {
+    return cell.c.other_outputs.size() + 1;
+}
+
+}  // namespace
+
+double work_blend(Cell const& cell, Sheet& sheet) {
+    std::size_t const visible = cell.c.visible[cell.row];
+    sheet.says = fmt::format(
+        "Number {} of every value that {} may read, each times its share of the "
+        "attention; the last one is {}.",
+        cell.column, token_at(cell.trace, cell.row), token_at(cell.trace, visible - 1));
+    auto const weights = row(cell.trace[terms::softmax], cell.row);
+    Matrix const& v = cell.trace[terms::v];
+    sheet.start_sum();
+    for (std::size_t j = 0; j < visible; ++j)
+        sheet.add_product(fmt::format("weight of {} * its v[{}]", token_at(cell.trace, j), cell.column),
+                          weights[j], v(j, cell.column));
+    return sheet.sum();
+}
+
+double work_output_projection(Cell const& cell, Sheet& sheet) {
+    sheet.says = fmt::format("The blend of {} times column {} of W_o; no bias, which belongs to no head.",
+                             token_at(cell.trace, cell.row), cell.column);
+    auto const blend = row(cell.trace[terms::blend], cell.row);
+    sheet.start_sum();
+    for (std::size_t d = 0; d < blend.size(); ++d)
+        sheet.add_product(fmt::format("blend[{0}] * W_o[{0}, {1}]", d, cell.column), blend[d],
+                          cell.c.w.w_o(d, cell.column));
+    return sheet.sum();
+}
+
+double work_other_heads(Cell const& cell, Sheet& sheet) {
+    sheet.says = "What each other head of the block adds at this place.";
+    sheet.start_sum();
+    for (std::size_t head = 0; head < head_count(cell); ++head)
+        if (head != cell.c.head) sheet.add(fmt::format("head {}", head), other_output(cell, head));
+    return sheet.sum();
+}
+
+double work_projection_bias(Cell const& cell, Sheet& sheet) {
+    sheet.says =
+        fmt::format("It is learned, and lies in the file in tensor h.{}.attn.c_proj.bias, number {}.",
+                    cell.trace.facts.layer, cell.column);
+    return sheet.note(fmt::format("b_o[{}]", cell.column), cell.c.block.c_proj_bias(cell.column));
+}
+
+double work_residual_after(Cell const& cell, Sheet& sheet) {
+    sheet.says =
+        "The row as it arrived, plus what every head adds, in head order, plus the bias, in one sum.";
+    double const mine = cell.trace[terms::output_projection](cell.row, cell.column);
+    sheet.start_sum("residual", cell.trace[terms::residual](cell.row, cell.column));
+    for (std::size_t head = 0; head < head_count(cell); ++head)
+        if (head == cell.c.head)
+            sheet.add(fmt::format("head {}, this one", head), mine);
+        else
+            sheet.add(fmt::format("head {}", head), other_output(cell, head));
+    sheet.add(fmt::format("b_o[{}]", cell.column), cell.c.block.c_proj_bias(cell.column));
+    return sheet.sum();
+}
+
+}  // namespace onehead

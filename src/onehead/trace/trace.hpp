@@ -1,0 +1,80 @@
+// A token as people and files see it: its id in the vocabulary, the bytes it stands for, and a label.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onehead/io/text.hpp"
+#include "onehead/math/tensor.hpp"
+#include "onehead/trace/terms.hpp"
+
+namespace onehead {
+
+struct Token {
+    int id = 0;
+    std::string bytes;  // need not be valid UTF-8: an emoji is several tokens
+};
+
+using Tokens = std::vector<Token>;
+
+// What happened in one head on one text: the tokens, the facts about the run, and every step's result in
+// order. Whoever writes, compares or studies a run needs this and no more.
+
+struct Step {
+    Term term;
+    std::string formula;  // the term's own, unless this run computed it differently
+    Matrix values;        // [term.rows, term.columns]
+};
+
+// Where a trace comes from, and what the pages about it need to know.
+struct Facts {
+    std::string model;
+    std::string weights_sha256;  // of all that this head uses, as float32
+    std::size_t layer = 0;
+    std::size_t head = 0;
+    std::size_t n_layer = 0;
+    std::size_t n_head = 0;
+    std::size_t d_model = 0;
+    std::size_t d_head = 0;
+    double layer_norm_epsilon = 0;
+    double divisor = 0;  // of the scores
+    std::string text;
+    std::size_t row = 0;          // the row whose point of view the pages take
+    std::string experiment;       // empty: the head as GPT-2 computes it
+    std::string experiment_says;  // what the experiment changes
+    std::string left_out;         // which steps this trace lacks, and why
+};
+
+class Trace {
+public:
+    Tokens tokens;
+    Facts facts;
+
+    // Appends a step and returns its values, which stay where they are. Throws an Error that names step, row
+    // and column of a value that is not finite (-inf may stand in masked scores).
+    Matrix const& add(Term const& term, Matrix values);
+
+    // For a run that computes a step in another way than its term says. No effect on a step that is left out.
+    void set_formula(Term const& term, std::string const& formula);
+
+    std::deque<Step> const& steps() const { return steps_; }
+    Step const* find(Term const& term) const;  // nullptr if this trace leaves it out
+    Step const& step(Term const& term) const;  // throws an Error if this trace leaves it out
+    Matrix const& operator[](Term const& term) const { return step(term).values; }
+
+private:
+    std::deque<Step> steps_;  // a deque never moves what it holds
+};
+
+// What a page calls the head of a run: "layer 0, head 0".
+std::string head_name(Facts const& facts);
+
+std::vector<int> token_ids(Trace const& trace);
+
+// A token with its place: "4 ' the'".
+std::string token_at(Trace const& trace, std::size_t pos);
+
+}  // namespace onehead
