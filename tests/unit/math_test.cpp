@@ -30,24 +30,35 @@ TEST_CASE("sums run in double and are rounded once") {
 TEST_CASE("every kernel gives the bits of the plain loops, for every shape and thread count", "[threads]") {
     std::size_t const threads = thread_count();
     with_each_kernel([&](Kernel const& kernel) {
+        // [n, inner, m], also one off what a tile, a block or a part of the inner index holds.
         for (auto const& [n, inner, m] : {std::array<std::size_t, 3>{1, 1, 1},
                                           {6, 64, 32},
                                           {7, 65, 33},
                                           {5, 192, 576},
                                           {13, 768, 100},
-                                          {40, 300, 64}}) {
+                                          {1, 33, 1037},
+                                          {24, 32, 513},
+                                          {25, 385, 65},
+                                          {40, 300, 64},
+                                          {193, 400, 31},
+                                          {200, 3, 130}}) {
             Matrix const a = random_matrix(n, inner, 1);
             Matrix const b = random_matrix(inner, m, 2);
             Vector const bias = xt::view(random_matrix(1, m, 3), 0, xt::all());
-            std::vector<std::size_t> depths;
-            for (std::size_t i = 0; i < n; ++i) depths.push_back(std::min(i + 1, inner));
+            std::vector<std::size_t> growing;
+            std::vector<std::size_t> scattered;
+            for (std::size_t i = 0; i < n; ++i) {
+                growing.push_back(std::min(2 * i + 1, inner));
+                scattered.push_back(i * 97 % (inner + 1));
+            }
             for (std::size_t const count : {1U, 2U, 3U}) {
                 set_thread_count(count);
                 CAPTURE(kernel.name, n, inner, m, count);
                 CHECK(bits(multiply({a, b})) == bits(multiply_plainly({a, b})));
                 std::span<float const> const biases{bias.data(), bias.size()};
                 CHECK(bits(multiply({a, b, biases})) == bits(multiply_plainly({a, b, biases})));
-                CHECK(bits(multiply({a, b, {}, depths})) == bits(multiply_plainly({a, b, {}, depths})));
+                for (auto const& depths : {growing, scattered})
+                    CHECK(bits(multiply({a, b, {}, depths})) == bits(multiply_plainly({a, b, {}, depths})));
             }
         }
     });
@@ -67,6 +78,20 @@ TEST_CASE("nothing beyond a row's depth is read") {
     Matrix const product = matmul_to_depth(Matrix{{1, 0, 0}, {.5F, .5F, 0}}, Matrix{{2}, {4}, {nan}},
                                            std::array<std::size_t, 2>{1, 2});
     CHECK((product == Matrix{{2}, {3}}));
+    with_each_kernel([&](Kernel const& kernel) {
+        Matrix values = random_matrix(500, 40, 6);  // of which the last row would spoil every sum
+        for (float& value : row(values, 499)) value = nan;
+        std::vector<std::size_t> const depths(30, 499);
+        Matrix const weights = random_matrix(30, 500, 7);
+        CAPTURE(kernel.name);
+        CHECK(bits(multiply({weights, values, {}, depths})) ==
+              bits(multiply_plainly({weights, values, {}, depths})));
+    });
+}
+
+TEST_CASE("a product of nothing has the shape that it should have") {
+    CHECK(row_count(matmul(make_matrix(0, 3), make_matrix(3, 2))) == 0);
+    CHECK((matmul(make_matrix(2, 0), make_matrix(0, 2), Vector{1, 2}) == Matrix{{1, 2}, {1, 2}}));
 }
 
 TEST_CASE("the exponential agrees with the library's") {

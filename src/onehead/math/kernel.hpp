@@ -26,14 +26,28 @@ Matrix multiply(Product const& product);  // [n, m]
 // The same as three plain loops: what `multiply` is tested against, bit for bit.
 Matrix multiply_plainly(Product const& product);
 
-// One way of computing a tile of the product: for one instruction set.
+// A tile of the product: some rows of a, some columns of b, and some of the inner index.
+template <class Number>
+struct Tile {
+    double const* a;  // [depth, rows], packed: all the tile's rows at one k, then at the next
+    Number const* b;  // [depth, columns], a row `b_stride` after the one before
+    std::size_t b_stride, depth;
+    double* sums;  // [rows, columns], a row `sums_stride` after the one before
+    std::size_t sums_stride;
+    bool goes_on;  // from the sums that are there already, rather than from 0
+};
+
+// sums[r, j] += sum over k < depth of a[k, r] * b[k, j]
+template <class Number>
+using AddProducts = void (*)(Tile<Number> const&);
+
+// The ways of computing a tile with one instruction set, for 1, 2, ... rows.
 struct Kernel {
     std::string_view name;  // "avx512"
     bool (*runs_here)();
-    std::size_t rows, columns;  // of a tile
-    // sums[rows][columns] = sum over k < inner of a[k][rows] * b[k][columns], packed one after the other, but
-    // for the rows of b, which begin `stride` apart.
-    void (*tile)(double const* a, float const* b, std::size_t stride, std::size_t inner, double* sums);
+    std::size_t columns;                           // of a tile
+    std::span<AddProducts<double> const> packed;   // with b packed, as double
+    std::span<AddProducts<float> const> in_place;  // with b as it lies in the matrix
 };
 
 std::span<Kernel const> kernels();
