@@ -62,14 +62,10 @@ std::string table_markup(Table const& table, std::size_t head_rows, std::string_
 
 std::string sentence_markup(Trace const& trace, Scale const& shares);
 
-// How pages and pictures look: colours that tell more from less in light and dark, in print, and for readers
-// who do not see red or green; and the layout of a page, from a telephone to a projector.
+// style.css and explore.js, which the build puts into the program; and the part of the first that a picture needs.
 
-// The shades: classes p0 to p8 for shares, n4 to n1, z, u1 to u4 for numbers on both sides of 0, m for
-// masked. They colour the strokes and rectangles of pictures and the cells of tables; the text on them stays
-// legible.
+std::string_view style_css();
+std::string_view explore_js();
 std::string_view shades_style();
-
-std::string_view page_style();
 
 }  // namespace onehead
