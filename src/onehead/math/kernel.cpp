@@ -265,18 +265,6 @@ Matrix multiply(Product const& p) {
     return product;
 }
 
-Matrix multiply_plainly(Product const& p) {
-    Matrix product = make_matrix(row_count(p.a), column_count(p.b));
-    for (std::size_t i = 0; i < row_count(p.a); ++i)
-        for (std::size_t j = 0; j < column_count(p.b); ++j) {
-            double sum = 0;
-            for (std::size_t k = 0; k < depth(p, i); ++k)
-                sum += static_cast<double>(p.a(i, k)) * static_cast<double>(p.b(k, j));
-            product(i, j) = static_cast<float>(p.bias.empty() ? sum : sum + static_cast<double>(p.bias[j]));
-        }
-    return product;
-}
-
 std::span<Kernel const> kernels() {
     return table;
 }

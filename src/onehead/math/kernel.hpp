@@ -1,7 +1,6 @@
-// Where the time goes: product[i, j] = float(sum over k of a[i, k] * b[k, j] + bias[j]), many sums side by
-// side. Each sum runs in double, k = 0, 1, 2, ..., starting from 0; the bias comes last. A product of two
-// float32 is exact in double, so a fused multiply-add rounds as a product and a sum do: every instruction set
-// gives the same bits.
+// The product of two matrices, fast: many of its sums side by side, each in the order of the plain loops. A
+// product of two float32 is exact in double, so a fused multiply-add rounds as a product and a sum do: every
+// instruction set gives the same bits.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +11,7 @@
 
 namespace onehead {
 
-// What is multiplied. A row of the product depends on the same row of a alone, never on how many rows there
-// are.
-struct Product {
-    Matrix const& a;                        // [n, inner]
-    Matrix const& b;                        // [inner, m]
-    std::span<float const> bias{};          // [m], or empty
-    std::span<std::size_t const> depths{};  // [n]: row i sums over k < depths[i] only; empty: over all
-};
-
-Matrix multiply(Product const& product);  // [n, m]
-
-// The same as three plain loops: what `multiply` is tested against, bit for bit.
-Matrix multiply_plainly(Product const& product);
+Matrix multiply(Product const& product);  // [n, m], the bits of multiply_plainly
 
 // A tile of the product: some rows of a, some columns of b, and some of the inner index.
 template <class Number>

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <future>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,31 +23,77 @@ bool& is_split_already() {
     return split;
 }
 
-// Says until the end of the scope that this thread works on a piece.
-class OnAPiece {
+// Threads that wait for work: starting one takes as long as a small product does.
+class Crew {
 public:
-    OnAPiece() : before_(std::exchange(is_split_already(), true)) {}
-    ~OnAPiece() { is_split_already() = before_; }
-    OnAPiece(OnAPiece const&) = delete;
-    OnAPiece(OnAPiece&&) = delete;
-    OnAPiece& operator=(OnAPiece const&) = delete;
-    OnAPiece& operator=(OnAPiece&&) = delete;
+    Crew() = default;
+    ~Crew() {
+        begin_turn(nullptr);
+        for (std::thread& thread : threads_) thread.join();
+    }
+    Crew(Crew const&) = delete;
+    Crew(Crew&&) = delete;
+    Crew& operator=(Crew const&) = delete;
+    Crew& operator=(Crew&&) = delete;
+
+    // Calls work(0), work(1), ... at the same time, each on a thread of its own, the first on this one.
+    void at_once(std::size_t count, std::function<void(std::size_t)> const& work) {
+        std::scoped_lock const one_at_a_time{whole_turn_};
+        while (threads_.size() + 1 < count)
+            threads_.emplace_back(&Crew::wait_for_work, this, threads_.size() + 1, turn_);
+        errors_.assign(count, nullptr);
+        begin_turn(&work);
+        do_piece(0);
+        std::unique_lock lock{mutex_};
+        done_.wait(lock, [&] { return working_ == 0; });
+        for (auto const& error : errors_)
+            if (error) std::rethrow_exception(error);
+    }
 
 private:
-    bool before_;
-};
+    void begin_turn(std::function<void(std::size_t)> const* work) {
+        {
+            std::scoped_lock const lock{mutex_};
+            work_ = work;
+            working_ = threads_.size();
+            ++turn_;
+        }
+        begun_.notify_all();
+    }
 
-// Calls work(0), work(1), ... at the same time, each on a thread of its own, the first on this one.
-void at_once(std::size_t count, std::function<void(std::size_t)> const& work) {
-    auto const marked = [&work](std::size_t i) {
-        OnAPiece const mark;
-        work(i);
-    };
-    std::vector<std::future<void>> others;
-    for (std::size_t i = 1; i < count; ++i) others.push_back(std::async(std::launch::async, marked, i));
-    marked(0);
-    for (auto& other : others) other.get();
-}
+    void do_piece(std::size_t piece) {
+        if (piece >= errors_.size()) return;
+        bool const before = std::exchange(is_split_already(), true);
+        try {
+            (*work_)(piece);
+        } catch (...) {
+            errors_[piece] = std::current_exception();
+        }
+        is_split_already() = before;
+    }
+
+    void wait_for_work(std::size_t piece, std::size_t turn) {
+        for (;; ++turn) {
+            {
+                std::unique_lock lock{mutex_};
+                begun_.wait(lock, [&] { return turn_ != turn; });
+            }
+            if (work_ == nullptr) return;
+            do_piece(piece);
+            std::scoped_lock const lock{mutex_};
+            if (--working_ == 0) done_.notify_one();
+        }
+    }
+
+    std::mutex whole_turn_;
+    std::mutex mutex_;  // for what follows
+    std::condition_variable begun_, done_;
+    std::size_t turn_ = 0;     // one more whenever there is work
+    std::size_t working_ = 0;  // threads that are not done with it
+    std::function<void(std::size_t)> const* work_ = nullptr;
+    std::vector<std::exception_ptr> errors_;  // of each piece
+    std::vector<std::thread> threads_;
+};
 
 }  // namespace
 
@@ -62,7 +110,8 @@ void for_ranges(std::size_t count, std::size_t smallest,
     std::size_t const pieces = std::clamp<std::size_t>(count / smallest, 1, thread_count());
     if (pieces == 1 || is_split_already()) return work(0, count);
     auto const begin = [&](std::size_t piece) { return piece * count / pieces; };
-    at_once(pieces, [&](std::size_t piece) { work(begin(piece), begin(piece + 1)); });
+    static Crew crew;
+    crew.at_once(pieces, [&](std::size_t piece) { work(begin(piece), begin(piece + 1)); });
 }
 
 void for_rows(std::size_t rows, std::size_t values_a_row, std::function<void(std::size_t)> const& work) {

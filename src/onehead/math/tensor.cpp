@@ -18,6 +18,20 @@ Matrix make_matrix(std::size_t rows, std::size_t columns) {
     return Matrix::from_shape({rows, columns});
 }
 
+Matrix multiply_plainly(Product const& p) {
+    Matrix product = make_matrix(row_count(p.a), column_count(p.b));
+    for (std::size_t i = 0; i < row_count(p.a); ++i) {
+        std::size_t const depth = p.depths.empty() ? column_count(p.a) : p.depths[i];
+        for (std::size_t j = 0; j < column_count(p.b); ++j) {
+            double sum = 0;
+            for (std::size_t k = 0; k < depth; ++k)
+                sum += static_cast<double>(p.a(i, k)) * static_cast<double>(p.b(k, j));
+            product(i, j) = static_cast<float>(p.bias.empty() ? sum : sum + static_cast<double>(p.bias[j]));
+        }
+    }
+    return product;
+}
+
 Matrix matmul(Matrix const& a, Matrix const& b) {
     expect_fitting(a, b);
     return multiply({a, b});

@@ -33,7 +33,20 @@ inline std::span<float> row(Matrix& m, std::size_t i) {
 
 Matrix make_matrix(std::size_t rows, std::size_t columns);  // uninitialised
 
-// a [n, inner] times b [inner, m]: [n, m], with b as it lies in GPT-2's files, [in, out].
+// What is multiplied. A row of the product depends on the same row of a alone, never on how many rows there
+// are.
+struct Product {
+    Matrix const& a;                        // [n, inner]
+    Matrix const& b;                        // [inner, m], as it lies in GPT-2's files: [in, out]
+    std::span<float const> bias{};          // [m], or empty
+    std::span<std::size_t const> depths{};  // [n]: row i sums over k < depths[i] only; empty: over all
+};
+
+// What a product is: three plain loops. product[i, j] = float(sum over k of a[i, k] * b[k, j] + bias[j]), the
+// sum in double, k = 0, 1, 2, ..., the bias last. math/kernel computes the same bits faster.
+Matrix multiply_plainly(Product const& product);  // [n, m]
+
+// a [n, inner] times b [inner, m]: [n, m].
 Matrix matmul(Matrix const& a, Matrix const& b);
 
 // The same with a bias [m] added to each row's sum, last, in double.
