@@ -13,6 +13,7 @@
 
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
+#include "onehead/io/system.hpp"
 #include "onehead/io/text.hpp"
 #include "onehead/math/large_pages.hpp"
 #include "onehead/math/parallel.hpp"
@@ -161,9 +162,7 @@ std::size_t parse_count(std::string_view option, std::string_view text) {
 }
 
 double parse_number(std::string_view option, std::string const& text) {
-    double number = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size() && number >= 0) return number;
+    if (auto const number = read_double(text); number && *number >= 0) return *number;
     throw UsageError(
         fmt::format("{} {}: expected a number from 0, such as 1e-6", option, label(beginning(text))));
 }

@@ -1,13 +1,12 @@
 #include "onehead/io/csv.hpp"
 
 #include <fmt/format.h>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "onehead/error.hpp"
+#include "onehead/io/system.hpp"
 #include "onehead/io/text.hpp"
 
 namespace onehead {
@@ -100,10 +99,8 @@ void CsvReader::end_record() {
 
 std::optional<float> parse_float(std::string_view text) {
     if (text == "-inf") return -std::numeric_limits<float>::infinity();
-    float value = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
-    return value;
+    auto const value = read_float(text);
+    return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace onehead

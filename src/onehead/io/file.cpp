@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "onehead/error.hpp"
+#include "onehead/io/system.hpp"
 
 namespace onehead {
 
@@ -67,7 +68,8 @@ File::~File() {
 
 File::State File::state() const {
     struct stat const status = status_of(descriptor_, name());
-    return {static_cast<std::uint64_t>(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+    Moment const written = modified(status);
+    return {static_cast<std::uint64_t>(status.st_size), written.seconds, written.nanoseconds};
 }
 
 void File::expect_unchanged() const {

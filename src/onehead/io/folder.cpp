@@ -7,13 +7,13 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "onehead/error.hpp"
+#include "onehead/io/system.hpp"
 #include "onehead/math/parallel.hpp"
 
 namespace onehead {
@@ -47,8 +47,7 @@ std::error_code put_aside_and_rename(fs::path const& made, fs::path const& wante
 
 // Gives the temporary folder the wanted name; what stood there takes the temporary one and goes with it.
 void put_in_place(fs::path const& made, fs::path const& wanted, IsOurs is_ours) {
-    if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, wanted.c_str(), RENAME_EXCHANGE) == 0) return;
-    std::error_code error{errno, std::generic_category()};
+    std::error_code error = exchange_names(made, wanted);
     if (error == std::errc::no_such_file_or_directory)
         fs::rename(made, wanted, error);
     else if (error == std::errc::invalid_argument || error == std::errc::function_not_supported)

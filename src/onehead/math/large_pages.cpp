@@ -2,7 +2,7 @@
 // never touched of it takes no memory.
 #include "onehead/math/large_pages.hpp"
 
-#if defined(__GLIBC__)
+#if defined(__GLIBC__) && !defined(ONEHEAD_PLAIN_SYSTEM)
 #include <malloc.h>
 #include <sys/mman.h>
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace onehead {
 
 void use_large_pages() {
-#if defined(__GLIBC__)
+#if defined(__GLIBC__) && !defined(ONEHEAD_PLAIN_SYSTEM)
     constexpr std::size_t large_page = std::size_t{2} << 20U;
     constexpr std::size_t stretch = std::size_t{1} << 30U;
     mallopt(M_MMAP_MAX, 0);         // everything on the heap,

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <type_traits>
 
 #include "onehead/error.hpp"
 #include "onehead/io/json.hpp"
+#include "onehead/io/system.hpp"
 #include "onehead/io/text.hpp"
 #include "onehead/model/run.hpp"
 
@@ -206,10 +208,16 @@ public:
     template <class Number>
     Number number(std::string_view key, std::string_view expected) const {
         auto const& digits = text(key);
-        Number value{};
-        auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error != std::errc{} || end != digits.data() + digits.size()) refuse(key, expected);
-        return value;
+        if constexpr (std::is_floating_point_v<Number>) {
+            auto const value = read_double(digits);
+            if (!value) refuse(key, expected);
+            return *value;
+        } else {
+            Number value{};
+            auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+            if (error != std::errc{} || end != digits.data() + digits.size()) refuse(key, expected);
+            return value;
+        }
     }
 
     std::size_t count(std::string_view key) const {

@@ -12,6 +12,7 @@
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
 #include "onehead/io/json.hpp"
+#include "onehead/io/system.hpp"
 #include "onehead/io/text.hpp"
 #include "onehead/model/excerpt.hpp"
 
@@ -51,10 +52,9 @@ std::unique_ptr<Model> open_model(fs::path const& path) {
 
 // Installed, a program lies in bin or in libexec/onehead, and the models in share/onehead.
 fs::path data_folder() {
-    std::error_code no_link;
-    auto const programs = fs::read_symlink("/proc/self/exe", no_link).parent_path();
+    auto const programs = program_path().parent_path();
     for (fs::path const& prefix : {programs.parent_path(), programs.parent_path().parent_path()})
-        if (fs::is_directory(prefix / "share" / "onehead")) return prefix / "share" / "onehead";
+        if (!programs.empty() && fs::is_directory(prefix / "share" / "onehead")) return prefix / "share" / "onehead";
     fs::path source_tree = ONEHEAD_DATA;
     if (fs::is_directory(source_tree)) return source_tree;
     throw Error(

@@ -1,8 +1,6 @@
 #include "onehead/model/run.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +11,7 @@
 #include "onehead/attention/experiments.hpp"
 #include "onehead/attention/head.hpp"
 #include "onehead/error.hpp"
+#include "onehead/io/system.hpp"
 #include "onehead/model/model.hpp"
 
 namespace onehead {
@@ -212,14 +211,6 @@ std::uint64_t of_the_group() {
     return least;
 }
 
-std::uint64_t of_the_process() {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
-    std::uint64_t const pages = number_in("/proc/self/statm");
-    std::uint64_t const taken = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, taken);
-}
-
 }  // namespace
 
 std::uint64_t memory_of_run(Config const& config, std::size_t n_seq) {
@@ -234,7 +225,7 @@ std::uint64_t memory_of_run(Config const& config, std::size_t n_seq) {
 }
 
 std::uint64_t available_memory() {
-    return std::min({of_the_machine(), of_the_group(), of_the_process()});
+    return std::min({of_the_machine(), of_the_group(), address_space_left().value_or(no_limit)});
 }
 
 void expect_memory(Config const& config, std::size_t n_seq) {
