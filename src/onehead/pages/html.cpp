@@ -23,7 +23,12 @@ std::string opening(Trace const& trace) {
                "The darker a word, the larger the share of its attention that the framed row gives it. Words "
                "after the framed one come too late for it.",
                "class=\"quiet\"") +
-           facts_markup(trace) + element("h2", "The pattern") +
+           facts_markup(trace) +
+           element("p",
+                   "Fingerprint: " + element("output", trace.fingerprint(), "id=\"fingerprint\"") +
+                       ". Where it is the same, every number is, to the last bit.",
+                   "class=\"quiet\"") +
+           element("h2", "The pattern") +
            element("p", escaped(pattern_sentence(trace, trace.facts.row))) + pattern_markup(trace, shares);
 }
 

@@ -113,7 +113,8 @@ std::string trace_text(Trace const& trace, std::vector<std::string> const& files
 
 std::string trace_summary(Trace const& trace) {
     return run_table(trace) + "\n" + score_table(trace, trace.facts.row, score_steps) + "\n" +
-           paragraph(pattern_sentence(trace, trace.facts.row));
+           paragraph(pattern_sentence(trace, trace.facts.row)) +
+           fmt::format("\nFingerprint of all numbers: {}\n", trace.fingerprint());
 }
 
 namespace {

@@ -348,6 +348,7 @@ std::string trace_json(Trace const& trace, std::vector<std::string> const& files
         {"onehead_version", ONEHEAD_VERSION},
         {"model", facts.model},
         {"weights_sha256", facts.weights_sha256},
+        {"fingerprint", trace.fingerprint()},
         {"layer", facts.layer},
         {"head", facts.head},
         {"n_layer", facts.n_layer},

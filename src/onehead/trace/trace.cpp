@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "onehead/error.hpp"
+#include "onehead/io/file.hpp"
 
 namespace onehead {
 
@@ -33,6 +36,7 @@ void expect_numbers(Step const& step) {
 Matrix const& Trace::add(Term const& term, Matrix values) {
     steps_.push_back({term, std::string{term.formula}, std::move(values)});
     expect_numbers(steps_.back());
+    fingerprint_ = std::make_shared<Fingerprint>();
     return steps_.back().values;
 }
 
@@ -51,6 +55,20 @@ Step const& Trace::step(Term const& term) const {
     if (auto const* found = find(term)) return *found;
     throw Error(fmt::format("this trace has no step {}: {}", file_stem(term),
                             facts.left_out.empty() ? "only layer 0 has embeddings" : facts.left_out));
+}
+
+std::string Trace::fingerprint() const {
+    static_assert(std::endian::native == std::endian::little, "the values are hashed as they are in memory");
+    std::call_once(fingerprint_->computed, [this] {
+        Sha256 hash;
+        for (auto const& [term, formula, values] : steps_) {
+            auto const head = fmt::format("{} {} {}\n", term.name, row_count(values), column_count(values));
+            hash.add(std::as_bytes(std::span(head)));
+            hash.add(std::as_bytes(std::span(values.data(), values.size())));
+        }
+        fingerprint_->digits = hash.hex().substr(0, 16);
+    });
+    return fingerprint_->digits;
 }
 
 std::string head_name(Facts const& facts) {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,8 +67,19 @@ public:
     Step const& step(Term const& term) const;  // throws an Error if this trace leaves it out
     Matrix const& operator[](Term const& term) const { return step(term).values; }
 
+    // By which two traces can tell at a glance whether every number is the same: the first 16 hexadecimal digits of
+    // the sha256 of all steps in order, each as "softmax 6 6\n" (name, rows, columns) and its values, row after row,
+    // as little-endian float32. Computed when it is first asked for.
+    std::string fingerprint() const;
+
 private:
+    struct Fingerprint {
+        std::once_flag computed;
+        std::string digits;
+    };
+
     std::deque<Step> steps_;  // a deque never moves what it holds
+    std::shared_ptr<Fingerprint> fingerprint_ = std::make_shared<Fingerprint>();  // of these steps; copies share it
 };
 
 // What a page calls the head of a run: "layer 0, head 0".
