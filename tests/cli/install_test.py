@@ -39,7 +39,7 @@ class Install(unittest.TestCase):
 
     def test_the_tree(self):
         files = {str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*")}
-        for name in ("bin/onehead", "libexec/onehead/6_one_head", "include/onehead/head/head.hpp", "include/onehead/error.hpp",
+        for name in ("bin/onehead", "libexec/onehead/6_one_head", "include/onehead/attention/head.hpp", "include/onehead/error.hpp",
                      "share/onehead/LICENSE-gpt2", "share/onehead/gpt2-mini/model.safetensors", "share/onehead/texts/fox.txt",
                      "share/doc/onehead/README.md", "share/man/man1/onehead.1.gz"):
             self.assertIn(name, files)
