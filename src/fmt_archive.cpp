@@ -1,4 +1,4 @@
-// fmt as an archive, which Debian does not have: its own definitions, compiled here. Version 9.
+// fmt as an archive, which Debian does not have: its own definitions, compiled here. Versions 9 and 10.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
@@ -13,7 +13,7 @@ template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
 template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
 template FMT_API auto decimal_point_impl(locale_ref) -> char;
 template FMT_API void buffer<char>::append(char const*, char const*);
-template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>,
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<buffer_context<char>>,
                                  locale_ref);
 
 }  // namespace detail

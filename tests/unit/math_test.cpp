@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
-#include <xtensor/xview.hpp>
 
 #include "onehead/attention/head.hpp"
 #include "onehead/math/exp.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <xtensor/xview.hpp>
 
 #include "onehead/attention/head.hpp"
 #include "onehead/math/exp.hpp"

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
-#include <xtensor/xview.hpp>
 
 #include "onehead/attention/gpt2.hpp"
 #include "onehead/math/exp.hpp"

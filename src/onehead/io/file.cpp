@@ -1,7 +1,7 @@
 #include "onehead/io/file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <array>

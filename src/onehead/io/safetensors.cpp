@@ -1,6 +1,6 @@
 #include "onehead/io/safetensors.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -6,7 +6,14 @@
 #include <cfloat>
 #include <cstddef>
 #include <span>
+
+#if __has_include(<xtensor/containers/xtensor.hpp>)  // since 0.26
+#include <xtensor/containers/xtensor.hpp>
+#include <xtensor/views/xview.hpp>
+#else
 #include <xtensor/xtensor.hpp>
+#include <xtensor/xview.hpp>
+#endif
 
 namespace onehead {
 
