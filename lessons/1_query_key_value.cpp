@@ -5,7 +5,6 @@
 
 #include "lesson.hpp"
 #include "onehead/attention/head.hpp"
-#include "onehead/pages/text.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/study/statistics.hpp"
 
@@ -20,12 +19,12 @@ Matrix only_row(Matrix const& all, std::size_t i) {
 
 // How many of the numbers of q, k and v come out the same when the text is this row and nothing else.
 std::size_t same_when_alone(Lesson const& l, Matrix const& x) {
-    HeadWeights const& w = l.run().head.w;
+    Case const& c = l.run().head;
     auto const same = [&](Term const& term, Matrix const& alone) {
         return compare(only_row(l.trace()[term], l.row()), alone).identical;
     };
-    return same(terms::q, project(x, w.w_q, w.b_q)) + same(terms::k, project(x, w.w_k, w.b_k)) +
-           same(terms::v, project(x, w.w_v, w.b_v));
+    return same(terms::q, project(x, c.w_q, c.b_q)) + same(terms::k, project(x, c.w_k, c.b_k)) +
+           same(terms::v, project(x, c.w_v, c.b_v));
 }
 
 void tell_normalizing(Lesson& l) {
@@ -39,9 +38,10 @@ void tell_normalizing(Lesson& l) {
 
 void lesson(Lesson& l) {
     Facts const& facts = l.trace().facts;
-    l.write(l.trace());
+    l.keep({terms::residual, terms::normalized, terms::q, terms::k, terms::v});
     tell_normalizing(l);
-    l.show(vector_table(l.trace(), {terms::residual, terms::normalized, terms::q, terms::k, terms::v}));
+    std::vector<Term> const steps{terms::residual, terms::normalized, terms::q, terms::k, terms::v};
+    l.show(vector_table(l.trace(), steps));
     l.tell(
         fmt::format("Query, key and value are three views of the same {} numbers, each through a learned "
                     "matrix of its own, each {} numbers wide.",
@@ -66,15 +66,15 @@ void lesson(Lesson& l) {
         1 / std::sqrt(static_cast<double>(facts.d_head))));
     l.check_with(l.commands().onehead(fmt::format("measure {0} k {1} v {1} q {1}", l.folder(), l.row())));
 
-    l.ask(fmt::format("What is the first number of the query, d0, made of?"));
+    l.ask("What is the first number of the query, d0, made of?");
     l.answer_worked(terms::q, l.row(), 0);
-    l.close({terms::normalized, terms::q, terms::k, terms::v});
 }
 
 }  // namespace
 }  // namespace onehead
 
 int main(int argc, char** argv) {
-    return onehead::teach(argc, argv, "1_query_key_value", "1: the row becomes a query, a key and a value",
-                          onehead::lesson);
+    return onehead::teach(argc, argv,
+                          {"1_query_key_value", "1: the row becomes a query, a key and a value",
+                           "What does one row turn into before it can ask?", onehead::lesson});
 }

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "lesson.hpp"
-#include "onehead/pages/text.hpp"
 #include "onehead/study/statistics.hpp"
 
 namespace onehead {
@@ -21,13 +20,13 @@ std::size_t best_other(Trace const& trace, std::size_t asking) {
 void tell_one_sided(Lesson& l, std::size_t asking, std::size_t other) {
     Matrix const& scores = l.trace()[terms::scores];
     l.ask(fmt::format("Row {} gives row {} a score of {}. Does row {} give the same to row {}?",
-                      token_at(l.trace(), asking), token_at(l.trace(), other),
-                      short_score(scores(asking, other)), other, asking));
+                      token_at(l.trace(), asking), token_at(l.trace(), other), score(scores(asking, other)),
+                      other, asking));
     l.answer(fmt::format(
         "score({}, {}) = {}, score({}, {}) = {}. The first holds the query of {} against the key of {}, the "
         "second the query of {} against the key of {}: {}.",
-        asking, other, short_score(scores(asking, other)), other, asking, short_score(scores(other, asking)),
-        asking, other, other, asking,
+        asking, other, score(scores(asking, other)), other, asking, score(scores(other, asking)), asking,
+        other, other, asking,
         scores(asking, other) == scores(other, asking) ? "here they happen to agree"
                                                        : "two lenses, so a relation has a direction"));
     l.check_with(l.commands().on_this_run(fmt::format("worked scores {} {}", other, asking)));
@@ -41,30 +40,31 @@ void tell_directions(Lesson& l, std::size_t asking, std::size_t other) {
         fmt::format("The query of {} is {:.2f} long, the key of {} is {:.2f} long, and the cosine between "
                     "them is {:.2f}: the product of the three is the score, {}.",
                     token_at(l.trace(), asking), length(q), token_at(l.trace(), other), length(k),
-                    cosine(q, k), short_score(l.trace()[terms::scores](asking, other))));
+                    cosine(q, k), score(l.trace()[terms::scores](asking, other))));
     l.check_with(l.commands().onehead(fmt::format("measure {} q {} k {}", l.folder(), asking, other)));
 }
 
 void lesson(Lesson& l) {
     std::size_t const asking = l.row();
-    l.write(l.trace());
+    l.keep({terms::q, terms::k, terms::scores});
     l.tell(
         fmt::format("Row {} asks. Its query is multiplied with the key of every row, number by number, and "
                     "the {} products are added up: one score a row, how strongly this row wants that one. "
                     "Nothing is masked yet: later rows have scores too.",
                     token_at(l.trace(), asking), l.trace().facts.d_head));
-    l.show(score_table(l.trace(), asking, {terms::scores}));
+    l.show(score_table(l.trace(), asking, std::vector{terms::scores}));
     std::size_t const other = best_other(l.trace(), asking);
     if (other != asking) tell_one_sided(l, asking, other);
     tell_directions(l, asking, other);
     l.ask(fmt::format("What is score({}, {}) made of?", asking, other));
     l.answer_worked(terms::scores, asking, other);
-    l.close({terms::q, terms::k, terms::scores});
 }
 
 }  // namespace
 }  // namespace onehead
 
 int main(int argc, char** argv) {
-    return onehead::teach(argc, argv, "2_scores", "2: score the query against every key", onehead::lesson);
+    return onehead::teach(argc, argv,
+                          {"2_scores", "2: score the query against every key",
+                           "How strongly does a row want each of the others?", onehead::lesson});
 }

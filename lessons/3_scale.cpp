@@ -2,10 +2,11 @@
 // it.
 #include <fmt/format.h>
 #include <cmath>
+#include <span>
 
 #include "lesson.hpp"
 #include "onehead/math/exp.hpp"
-#include "onehead/pages/text.hpp"
+#include "onehead/pages/reports.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/study/survey.hpp"
 #include "tables.hpp"
@@ -22,7 +23,7 @@ void tell_spread(Lesson& l) {
         "0 and of typical size 1, scores would spread by sqrt({0}) = {1:.2f} about 0, and the gap between "
         "two of them by sqrt({2}) = {3:.2f}. The raw scores of this head, over all pairs that the mask "
         "allows, spread by {4}.",
-        facts.d_head, predicted, 2 * facts.d_head, std::sqrt(2.0) * predicted, short_score(seen)));
+        facts.d_head, predicted, 2 * facts.d_head, std::sqrt(2.0) * predicted, score(seen)));
 }
 
 // Draws its own queries and keys and prints the spread of their scores.
@@ -36,13 +37,17 @@ std::string other_made_up_scores(std::size_t width) {
 
 void lesson(Lesson& l) {
     Trace const unscaled = trace(l.run(), "unscaled");
-    l.write(l.trace(), "scaled");
-    l.write(unscaled, "unscaled");
+    l.keep({terms::scores, terms::scaled_scores, terms::softmax});
+    l.keep_trace(l.trace(), "scaled");
+    l.keep_trace(unscaled, "unscaled");
+    Comparison const comparison = compare(l.trace(), unscaled, "the scaled run", "the unscaled run");
+    l.keep_page("compare.html", "the scaled run and the unscaled one, side by side",
+                compare_report(l.trace(), unscaled, comparison));
     tell_spread(l);
-    l.show(score_table(l.trace(), l.row(),
-                       {terms::scores, terms::scaled_scores, terms::masked_scores, terms::softmax}));
+    std::vector<Term> const steps{terms::scores, terms::scaled_scores, terms::masked_scores, terms::softmax};
+    l.show(score_table(l.trace(), l.row(), steps));
     l.tell("Without the division:");
-    l.show(score_table(unscaled, l.row(), {terms::softmax}));
+    l.show(score_table(unscaled, l.row(), std::span{steps}.last(1)));
 
     l.ask("Widen a head, and change nothing else: what happens to its scores?");
     l.answer(
@@ -63,15 +68,15 @@ void lesson(Lesson& l) {
         "What does the division do to each row of this head, and what to the slope p(1 - p) of the softmax, "
         "along which a head learns?");
     l.answer_with(slope_table(l.trace(), unscaled));
-    l.answer(verdict(compare(l.trace(), unscaled, "the divided run", "the undivided run")) + ".");
+    l.answer(verdict(comparison) + ".");
     l.check_with(l.commands().onehead(fmt::format("compare {0}/scaled {0}/unscaled", l.folder())));
-    l.close({terms::scores, terms::scaled_scores, terms::softmax});
 }
 
 }  // namespace
 }  // namespace onehead
 
 int main(int argc, char** argv) {
-    return onehead::teach(argc, argv, "3_scale", "3: divide by the square root of the head width",
-                          onehead::lesson);
+    return onehead::teach(argc, argv,
+                          {"3_scale", "3: divide by the square root of the head width",
+                           "Why are the scores divided before they become weights?", onehead::lesson});
 }

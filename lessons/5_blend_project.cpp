@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "lesson.hpp"
-#include "onehead/pages/text.hpp"
 #include "onehead/study/statistics.hpp"
 
 namespace onehead {
@@ -15,7 +14,7 @@ std::string in_words(Trace const& trace, std::size_t i) {
     for (std::size_t const key : shown_keys(trace, i))
         if (trace[terms::softmax](i, key) != 0)
             words += fmt::format("{}{} of {}", words.empty() ? "" : " + ",
-                                 short_weight(trace[terms::softmax](i, key)), token_at(trace, key));
+                                 weight(trace[terms::softmax](i, key)), token_at(trace, key));
     return words;
 }
 
@@ -28,7 +27,7 @@ void tell_blend(Lesson& l) {
     l.answer(
         fmt::format("Row {} got {} of the attention, and the blend's direction has a cosine of {:.2f} with "
                     "its value. The value is {:.2f} long, the blend {:.2f}.",
-                    token_at(t, seen.favourite), short_weight(seen.largest),
+                    token_at(t, seen.favourite), weight(seen.largest),
                     cosine(row(t[terms::blend], l.row()), row(t[terms::v], seen.favourite)),
                     length(row(t[terms::v], seen.favourite)), length(row(t[terms::blend], l.row()))));
     l.check_with(
@@ -60,19 +59,20 @@ void tell_shares(Lesson& l) {
 }
 
 void lesson(Lesson& l) {
-    l.write(l.trace());
+    l.keep({terms::residual, terms::v, terms::softmax, terms::blend, terms::output_projection,
+            terms::other_heads, terms::projection_bias, terms::residual_after});
     tell_blend(l);
     l.ask("What is the first number of the blend, d0, made of?");
     l.answer_worked(terms::blend, l.row(), 0);
     tell_widening(l);
     tell_shares(l);
-    l.close({terms::softmax, terms::v, terms::blend, terms::output_projection, terms::residual_after});
 }
 
 }  // namespace
 }  // namespace onehead
 
 int main(int argc, char** argv) {
-    return onehead::teach(argc, argv, "5_blend_project", "5: blend the values, and add the result back",
-                          onehead::lesson);
+    return onehead::teach(argc, argv,
+                          {"5_blend_project", "5: blend the values, and add the result back",
+                           "What does a row take home, and where does it go?", onehead::lesson});
 }

@@ -3,7 +3,6 @@
 
 #include "lesson.hpp"
 #include "onehead/attention/head.hpp"
-#include "onehead/pages/text.hpp"
 #include "onehead/study/compare.hpp"
 #include "tables.hpp"
 
@@ -24,20 +23,20 @@ Difference silence_the_others(Lesson const& l) {
 
 void tell_side_by_side(Lesson& l, std::vector<Matrix const*> const& outputs) {
     Case const& c = l.run().head;
-    auto const heads = survey_block(c.residual, c.block, l.trace().facts.layer, token_ids(l.trace()));
+    auto const heads = survey_block(c.residual, *c.block, l.trace().facts.layer, token_ids(l.trace()));
     l.tell(fmt::format("The {} heads of the block (the last four columns are means over rows 1 and later):",
-                       c.block.n_head));
+                       c.block->n_head));
     l.show(block_table(heads, outputs, l.row()));
     l.ask("Does a head read what another one of its block found?");
     Difference const kept = silence_the_others(l);
     l.answer(fmt::format("With all other heads silenced, {} of {} numbers of this head keep their bits.",
                          kept.identical, kept.cells));
-    l.compare_with_experiment("alone");
+    l.check_with_experiment("alone");
 }
 
 void tell_sum(Lesson& l, std::vector<Matrix const*> const& outputs) {
     if (l.trace().find(terms::residual_after) == nullptr) return;
-    Matrix const after = add_heads(l.trace()[terms::residual], outputs, l.run().head.block.c_proj_bias);
+    Matrix const after = add_heads(l.trace()[terms::residual], outputs, l.run().head.b_o);
     Difference const found = compare(after, l.trace()[terms::residual_after]);
     l.ask(
         "Add what each head says to the row that arrived, in the order of the heads, and the bias. Is it the "
@@ -46,8 +45,21 @@ void tell_sum(Lesson& l, std::vector<Matrix const*> const& outputs) {
     l.check_with(l.commands().on_this_run(fmt::format("worked residual_after {} 0", l.row())));
 }
 
+// Pages of two other heads, for readers who have nothing but a browser: one that reads the token before, one
+// that finds what came after the last time.
+void keep_other_heads(Lesson& l, std::vector<int> const& ids) {
+    for (auto const& [layer, head] : {std::pair{0, 2}, {3, 2}}) {
+        Request request{.token_ids = ids};
+        request.layer = static_cast<std::size_t>(layer);
+        request.head = static_cast<std::size_t>(head);
+        Config const& config = l.model().config();
+        if (request.layer >= config.n_layer || request.head >= config.n_head) continue;
+        l.keep_trace(trace(l.model(), request), fmt::format("head_{}.{}", layer, head));
+    }
+}
+
 void tell_kinds(Lesson& l) {
-    if (!l.model().own_tokens().empty()) return;  // an excerpt has one block, and may lack these tokens
+    if (!l.model().own_tokens().empty()) return;  // an excerpt has one layer, and may lack these tokens
     std::string const fox = "The quick brown fox jumps over the lazy dog. The quick brown fox jumps";
     auto const ids = l.model().tokenizer().encode(fox);
     auto const heads =
@@ -58,23 +70,27 @@ void tell_kinds(Lesson& l) {
         "of that text:");
     l.answer_with(kinds_table(heads));
     l.check_with(l.commands().on_tokens("heads", ids));
+    keep_other_heads(l, ids);
 }
 
 void lesson(Lesson& l) {
     auto const outputs = in_head_order(l.run().head, l.trace()[terms::output_projection]);
-    l.write(l.trace());
-    l.show(score_table(l.trace(), l.row(), {terms::scores, terms::masked_scores, terms::softmax}));
+    l.keep_trace(l.trace());
+    std::vector<Term> const steps{terms::scores, terms::masked_scores, terms::softmax};
+    l.show(score_table(l.trace(), l.row(), steps));
     l.show(blend_table(l.trace()));
     l.show(addition_table(l.trace()));
+    l.show_and_keep("pattern", pattern_picture(l.trace()));
     tell_side_by_side(l, outputs);
     tell_sum(l, outputs);
     tell_kinds(l);
-    l.close({terms::softmax, terms::output_projection, terms::other_heads, terms::residual_after});
 }
 
 }  // namespace
 }  // namespace onehead
 
 int main(int argc, char** argv) {
-    return onehead::teach(argc, argv, "6_one_head", "6: one head among the others", onehead::lesson);
+    return onehead::teach(argc, argv,
+                          {"6_one_head", "6: one head among the others",
+                           "What is one head worth, beside the others of its layer?", onehead::lesson});
 }

@@ -45,14 +45,14 @@ void tell_change(Lesson& l, std::size_t pos) {
                     "scores have a changed column too.",
                     causality.holds() ? fmt::format("Nothing that reads only rows before {} moved.", pos)
                                       : "Something moved that must not (!)."));
-    l.answer_with(causality_grid(causality, after.tokens).text());
+    l.answer_with(causality_table(causality, after.tokens));
     if (l.model().tokenizer().encode(after.facts.text) == token_ids(after))
         l.check_with(l.commands().on_changed_word(pos, l.trace().tokens[pos].bytes, after.tokens[pos].bytes));
 }
 
 void lesson(Lesson& l) {
     std::size_t const n = l.trace().tokens.size();
-    l.write(l.trace());
+    l.keep({terms::softmax});
     tell_sums_and_zeros(l);
     if (l.model().has_hidden_states(l.trace().facts.layer)) {
         l.tell(
@@ -65,13 +65,14 @@ void lesson(Lesson& l) {
     l.ask(
         "Work the pattern out again, from the row on, and make one mistake at a time. Which mistakes show?");
     l.answer_with(mistakes_table(l.run()));
-    l.compare_with_experiment("unscaled");
-    l.close({terms::softmax});
+    l.check_with_experiment("unscaled");
 }
 
 }  // namespace
 }  // namespace onehead
 
 int main(int argc, char** argv) {
-    return onehead::teach(argc, argv, "7_check_yourself", "7: check yourself", onehead::lesson);
+    return onehead::teach(argc, argv,
+                          {"7_check_yourself", "7: check yourself", "How do you know that all this is right?",
+                           onehead::lesson});
 }

@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <exception>
-#include <filesystem>
+#include <algorithm>
+#include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <utility>
 
-#include "cli/options.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
+#include "onehead/io/json.hpp"
 #include "onehead/io/text.hpp"
 #include "onehead/pages/formats.hpp"
 #include "onehead/pages/html.hpp"
+#include "onehead/pages/markdown.hpp"
 #include "onehead/pages/reports.hpp"
 #include "onehead/pages/text.hpp"
 #include "onehead/study/worked.hpp"
@@ -24,152 +24,307 @@ namespace onehead {
 
 namespace {
 
-namespace po = boost::program_options;
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
-Options make_options() {
-    Options options{"options"};
-    add_run_options(options);
-    auto add = options.add_options();
-    add("out", po::value<std::string>()->value_name("DIR")->default_value("traces"),
-        "where the lessons' traces go");
-    add("no-answers", po::bool_switch(), "ask, leave room, and do not answer: a handout for a class");
-    add("help", "this");
-    return options;
+constexpr auto index_name = "trace.json";
+
+// What trace.json says of a lesson; null if it is of something else.
+Json lesson_in(fs::path const& folder) {
+    std::error_code error;
+    if (!fs::is_regular_file(folder / index_name, error)) return nullptr;
+    auto const json = Json::parse(std::ifstream{folder / index_name}, nullptr, false);
+    return json.is_object() && json.contains("lesson") ? Json(json["lesson"]) : Json(nullptr);
 }
 
-int run_lesson(std::string_view program, Arguments const& arguments, std::string_view name,
-               std::string_view title, void (*lesson)(Lesson&)) {
-    Options const options = make_options();
-    Given const given = parse(arguments, options);
-    if (given.count("help") != 0) {
-        std::cout << "usage: " << name << " [options]\nLesson " << title << "\n\n" << options;
-        return 0;
+// A folder that does not exist, is empty, or is a lesson's or an earlier trace.
+void expect_ours(fs::path const& folder) {
+    std::error_code error;
+    if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return;
+    if (!fs::is_regular_file(folder / index_name, error))
+        throw Error(
+            fmt::format("{}: is neither empty nor a lesson's folder, so nothing is written into it; choose "
+                        "another --out",
+                        folder.string()));
+}
+
+// The first bytes of a page of ours that is about to be made anew: it is no input, which nothing may be
+// written over.
+std::string beginning(fs::path const& page) {
+    std::string bytes(4096, '\0');
+    std::ifstream file{page, std::ios::binary};
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
+}
+
+// Pages of the course.
+
+constexpr auto course_title = "One attention head: the lessons";
+
+void expect_course(fs::path const& index) {
+    if (fs::exists(index) && beginning(index).find("content=\"onehead ") == std::string::npos)
+        throw Error(fmt::format("{}: is not a list of traces, so it is not replaced; choose another --out",
+                                index.string()));
+}
+
+// The contents of a small course: what each lesson answers, the sentence, its pattern, and where to go on.
+Document course(fs::path const& folder, Trace const& trace) {
+    std::set<fs::path> lessons;
+    for (auto const& entry : fs::directory_iterator{folder})
+        if (entry.is_directory()) lessons.insert(entry.path());
+    Document page{course_title};
+    page.heading(course_title);
+    page.paragraph(
+        "One attention head of GPT-2, step by step: seven lessons, each on one page. They follow one row of "
+        "one text "
+        "through one head; everything they say is computed from that run.");
+    page.add(sentence(trace));
+    page.add(run_facts(trace));
+    page.chapter("The lessons");
+    for (fs::path const& lesson : lessons) {
+        Json const about = lesson_in(lesson);
+        if (about.is_null()) continue;
+        std::string const name = lesson.filename().string();
+        page.part(Link{"Lesson " + about.value("title", name), name + "/lesson.html"});
+        page.paragraph(about.value("question", ""));
+        std::vector<Inline> pages{say("{}", Link{"as text", name + "/lesson.txt"})};
+        for (Json const& more : about.value("pages", Json::array()))
+            pages.emplace_back(Link{more.value("says", ""), name + "/" + more.value("file", "")});
+        page.aside(say("Also: {}", joined(pages)));
     }
-    auto const model = open_model(given);
-    Lesson lecture{std::string{name},
-                   std::string{title},
-                   *model,
-                   prepare(*model, make_request(given, *model)),
-                   Commands{program, given},
-                   fmt::format("{}/{}", value(given, "out"), name),
-                   !given["no-answers"].as<bool>()};
-    lecture.open();
-    lesson(lecture);
-    write_index(value(given, "out"));
-    if (!(std::cout << std::flush)) throw Error("the page cannot be written");
+    page.chapter("The pattern that they lead to");
+    page.blocks.push_back(pattern_grid(trace));
+    page.paragraph(pattern_sentence(trace, trace.facts.row));
+    return page;
+}
+
+int run_lesson(std::string_view program, Arguments const& arguments, Subject const& subject) {
+    RunOptions run;
+    std::string folder = "traces";
+    bool no_answers = false;
+    bool answers = false;
+    bool as_markdown = false;
+    Options options{fmt::format("{} [options]\nLesson {}", subject.name, subject.title), ""};
+    add_run_options(options, run);
+    options.add("out", "DIR", folder, "the folder above the lessons' folders (default: traces)");
+    options.add_flag("no-answers", no_answers, "ask, leave room, and do not answer: a handout for a class");
+    options.add_flag("answers", answers, "the answers alone: the key to the handout");
+    options.add_flag("markdown", as_markdown, "print it as Markdown");
+    if (!options.read(arguments)) return 0;
+    if (answers && no_answers)
+        throw UsageError({.where = "--answers",
+                          .expected = "it without --no-answers",
+                          .found = "both",
+                          .advice = "choose one of the two"});
+    fs::path const out = folder;
+    expect_course(out / "index.html");
+    expect_ours(out / subject.name);
+    auto const model = open_model(run);
+    Lesson lesson{subject,
+                  *model,
+                  prepare(*model, make_request(run, *model)),
+                  Commands{program, run},
+                  out,
+                  no_answers ? Answers::left_out
+                  : answers  ? Answers::alone
+                             : Answers::given};
+    subject.teach(lesson);
+    lesson.write();
+    write_file_in_place(out / "index.html", html(course(out, lesson.trace())));
+    fmt::print("{}", as_markdown ? markdown(lesson.document(false)) : text(lesson.document()));
     return 0;
-}
-
-std::string room_for_an_answer() {
-    std::string lines;
-    for (int line = 0; line < 3; ++line) lines += fmt::format("\n    {:_<96}\n", "");
-    return lines;
-}
-
-int report(std::string_view name, char const* message, int exit_code) {
-    fmt::print(stderr, "{}: {}\n", name, printable(message));
-    return exit_code;
 }
 
 }  // namespace
 
-Lesson::Lesson(std::string name, std::string title, Model const& model, Run run, Commands commands,
-               std::string out, bool with_answers)
-    : name_(std::move(name)),
-      title_(std::move(title)),
+// ---------------------------------------------------------------------------------------------------------
+// What a lesson says
+
+Lesson::Lesson(Subject const& subject, Model const& model, Run run, Commands commands, fs::path out,
+               Answers answers)
+    : subject_(subject),
       model_(model),
       run_(std::move(run)),
       trace_(onehead::trace(run_, "")),
       commands_(std::move(commands)),
-      out_(std::move(out)),
-      with_answers_(with_answers) {}
+      folder_(std::move(out) / subject.name),
+      answers_(answers) {}
 
-void Lesson::write(Trace const& trace, std::string const& below) const {
-    write_trace(below.empty() ? out_ : fmt::format("{}/{}", out_, below), trace,
-                find_formats("text,csv,html"));
+void Lesson::add(Block block) {
+    if (answers_ != Answers::alone) blocks_.push_back(std::move(block));
 }
 
-void Lesson::open() const {
-    show(heading(title_, '='));
-    show(run_table(trace_));
+void Lesson::show_and_keep(std::string const& name, Picture picture) {
+    keep_file(name + ".svg", svg_file(picture));
+    add({std::move(picture)});
 }
 
-void Lesson::tell(std::string_view text) const {
-    page_ << "\n" << paragraph(text);
+void Lesson::ask(Inline question, std::size_t room) {
+    Question block;
+    block.number = ++questions_;
+    block.text = std::move(question);
+    block.room = answers_ == Answers::left_out ? room : 0;
+    block.is_open = answers_ == Answers::alone;
+    blocks_.push_back({std::move(block)});
 }
 
-void Lesson::show(std::string_view block) const {
-    page_ << "\n" << block;
+void Lesson::add_to_answer(Block block) {
+    if (answers_ == Answers::left_out) return;
+    auto* const question = blocks_.empty() ? nullptr : std::get_if<Question>(&blocks_.back().content);
+    if (question == nullptr) throw std::logic_error("an answer follows its question");
+    question->answer.push_back(std::move(block));
 }
 
-void Lesson::ask(std::string_view question) {
-    page_ << "\n" << paragraph(fmt::format("Question {}. {}", ++questions_, question), "  ");
-    if (!with_answers_) page_ << room_for_an_answer();
+void Lesson::answer_with_all(Contents blocks) {
+    for (Block& block : blocks) add_to_answer(std::move(block));
 }
 
-void Lesson::answer(std::string_view text) const {
-    if (with_answers_) page_ << "\n" << paragraph(text, "    ");
-}
-
-void Lesson::answer_with(std::string_view block) const {
-    if (with_answers_) page_ << "\n" << block;
-}
-
-void Lesson::check_with(std::string const& command) {
-    if (with_answers_)
-        page_ << "\n    Check: " << command << "\n";
+void Lesson::check_with(std::string command, Inline shows) {
+    if (answers_ == Answers::left_out)
+        checks_.emplace_back(questions_, std::move(command));
     else
-        checks_ += fmt::format("  {}  {}\n", questions_, command);
+        add_to_answer({Command{std::move(command), std::move(shows)}});
 }
 
-void Lesson::compare_with_experiment(std::string_view experiment) {
-    std::string const changed = fmt::format("{}.{}", out_, experiment);
-    check_with(commands_.on_this_run(
-                   fmt::format("trace --experiment {} --quiet --out {}", experiment, shell_word(changed))) +
-               " && " + commands_.onehead(fmt::format("compare {} {}", folder(), shell_word(changed))));
+void Lesson::check_with_experiment(std::string_view experiment, Inline shows) {
+    std::string const own = shell_word((folder_.parent_path() / "as_it_is").string());
+    std::string const changed = shell_word((folder_.parent_path() / experiment).string());
+    check_with(commands_.on_this_run(fmt::format("trace --quiet --out {}", own)) + " && " +
+                   commands_.on_this_run(
+                       fmt::format("trace --experiment {} --quiet --out {}", experiment, changed)) +
+                   " && " + commands_.onehead(fmt::format("compare {} {}", own, changed)),
+               std::move(shows));
 }
 
 void Lesson::answer_worked(Term const& term, std::size_t row, std::size_t column) {
     constexpr std::size_t shown_lines = 10;
-    answer_with(working_text(work_out(run_.head, trace_, term, row, column), shown_lines));
-    check_with(commands_.on_this_run(fmt::format("worked {} {} {}", term.name, row, column)));
+    Worked const worked = work_out(run_.head, trace_, term, row, column);
+    answer_with_all(worked_report(worked, shown_lines).blocks);
+    check_with(commands_.on_this_run(fmt::format("worked {} {} {}", term.name, row, column)),
+               say("All its lines, and the last one: In the trace: {}.", fmt::format("{}", worked.in_trace)));
 }
 
-void Lesson::close(std::vector<Term> const& steps) const {
-    if (!checks_.empty())
-        page_ << "\nTo check an answer, run the command with its question's number:\n\n" << checks_;
-    std::string files;
-    for (Term const& term : steps)
-        if (trace_.find(term) != nullptr)
-            files += fmt::format("{}{}.csv", files.empty() ? "" : ", ", file_stem(term));
-    tell(
-        fmt::format("In {}: trace.html (for a browser) and trace.txt tell this row's whole story; {} hold "
-                    "the steps of this lesson for every row.",
-                    printable(out_), files));
-}
-
-int teach(int argc, char** argv, std::string_view name, std::string_view title, void (*lesson)(Lesson&)) {
-    start_program();
-    try {
-        return run_lesson(argv[0], {argv + 1, argv + argc}, name, title, lesson);
-    } catch (UsageError const& error) {
-        return report(name, error.what(), 2);
-    } catch (std::exception const& error) {
-        return report(name, error.what(), 1);
+Document Lesson::document(bool names_files) const {
+    Document page{fmt::format("Lesson {}", subject_.title)};
+    page.heading(
+        fmt::format("Lesson {}{}", subject_.title, answers_ == Answers::alone ? ": the answers" : ""));
+    page.add(sentence(trace_));
+    page.add(run_facts(trace_));
+    page.add_all(blocks_);
+    if (!checks_.empty()) {
+        page.chapter("To check an answer");
+        page.paragraph("Run the command with its question's number:");
+        for (auto const& [number, command] : checks_)
+            page.add(Command{command, {}, fmt::format("Question {}", number)});
     }
+    if (!names_files) return page;
+    std::vector<Inline> steps;
+    for (Term const& term : kept_) steps.push_back(Link{file_stem(term) + ".csv", file_stem(term) + ".csv"});
+    for (auto const& [file, says] : pages_) page.aside(say("{}: {}", Link{file, file}, says));
+    if (!steps.empty()) page.aside(say("The steps of this lesson, for every row: {}.", list(steps)));
+    return page;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// What it keeps
+
+void Lesson::keep(std::vector<Term> const& steps) {
+    for (Term const& term : steps)
+        if (trace_.find(term) != nullptr && std::ranges::find(kept_, term) == kept_.end())
+            kept_.push_back(term);
+}
+
+void Lesson::keep_file(std::string name, std::string bytes) {
+    files_.push_back({std::move(name), [bytes = std::move(bytes)](Sink const& out) { out(bytes); }});
+}
+
+void Lesson::keep_page(std::string name, std::string says, Document const& page) {
+    keep_file(name, html(page));
+    pages_.emplace_back(std::move(name), std::move(says));
+}
+
+void Lesson::keep_trace(Trace const& trace, std::string const& below) {
+    if (!below.empty()) {
+        write_trace(folder_ / below, trace, find_formats("text,csv,html"));
+        pages_.emplace_back(
+            below + "/trace.html",
+            fmt::format("{}{}, {}", head_name(trace.facts),
+                        trace.facts.experiment.empty() ? "" : ", " + trace.facts.experiment,
+                        trace.facts.text == trace_.facts.text ? "the whole story" : label(trace.facts.text)));
+        return;
+    }
+    std::vector<Term> all;
+    for (Step const& step : trace.steps()) all.push_back(step.term);
+    keep(all);
+    std::vector<std::string> files{"trace.txt", "trace.html", "tokens.csv"};
+    for (Term const& term : kept_) files.push_back(file_stem(term) + ".csv");
+    Document const story = trace_story(trace, files);
+    keep_file("trace.txt", text(story));
+    keep_file("trace.html", html(story));
+    pages_.emplace_back("trace.html", "the whole story of this row");
+}
+
+void Lesson::write() const {
+    Trace kept;
+    kept.tokens = trace_.tokens;
+    kept.facts = trace_.facts;
+    std::vector<OutputFile> files = files_;
+    Document const page = document();
+    files.push_back({"lesson.txt", [&](Sink const& out) { out(text(page)); }});
+    files.push_back({"lesson.html", [&](Sink const& out) { out(html(page)); }});
+    files.push_back({"tokens.csv", [&](Sink const& out) { out(tokens_csv(trace_.tokens)); }});
+    for (Step const& step : trace_.steps()) {
+        if (std::ranges::find(kept_, step.term) == kept_.end()) continue;
+        kept.add(step.term, step.values);
+        kept.set_formula(step.term, step.formula);
+        files.push_back({file_stem(step.term) + ".csv",
+                         [&](Sink const& out) { write_step_csv(step, trace_.tokens, out); }});
+    }
+    std::vector<std::string> names;
+    for (OutputFile const& file : files) names.push_back(file.name);
+    Json json = Json::parse(trace_json(kept, names));
+    Json pages = Json::array();
+    for (auto const& [file, says] : pages_) pages.push_back({{"file", file}, {"says", says}});
+    json["lesson"] = {{"name", subject_.name},
+                      {"title", subject_.title},
+                      {"question", subject_.question},
+                      {"pages", pages},
+                      {"files", names}};
+
+    fs::create_directories(folder_);
+    for (OutputFile const& file : files) {
+        std::string bytes;
+        file.give([&](std::string_view piece) { bytes += piece; });
+        write_file_in_place(folder_ / file.name, bytes);
+    }
+    write_file_in_place(folder_ / index_name, json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
+    std::vector<fs::path> stale;  // of an earlier run: steps that this lesson does not keep
+    for (auto const& entry : fs::directory_iterator{folder_})
+        if (std::string const name = entry.path().filename().string();
+            entry.is_regular_file() && name != index_name &&
+            std::ranges::find(trace_folder.names(), name) != trace_folder.names().end() &&
+            std::ranges::find(names, name) == names.end())
+            stale.push_back(entry.path());
+    for (fs::path const& file : stale) fs::remove(file);
+}
+
+int teach(int argc, char** argv, Subject const& subject) {
+    return run_program(subject.name, [&](int& /*trouble*/) {
+        return run_lesson(argv[0], {argv + 1, argv + argc}, subject);
+    });
 }
 
 namespace {
 
-// " --head 2 --row 1": those of the options that were given.
-std::string repeat(Given const& given, std::vector<std::string> const& names) {
-    std::string options;
-    for (std::string const& name : names) {
-        if (given.count(name) == 0) continue;
-        std::string const text = value(given, name);
-        options += fmt::format(" --{}{}{}", name, text.starts_with('-') ? "=" : " ", shell_word(text));
-    }
-    return options;
+// " --text 'The cat'": an option that was given, ready for a shell; nothing if it was not.
+std::string repeat(std::string_view option, std::optional<std::string> const& text) {
+    if (!text) return "";
+    return fmt::format(" {}{}{}", option, text->starts_with('-') ? "=" : " ", shell_word(*text));
+}
+
+std::string repeat(std::string_view option, std::optional<std::size_t> number) {
+    return number ? fmt::format(" {} {}", option, *number) : "";
 }
 
 // Beside the lesson as built, in bin as installed; else the shell has to find it.
@@ -182,12 +337,14 @@ std::string find_onehead(std::string_view lesson) {
 
 }  // namespace
 
-Commands::Commands(std::string_view lesson, Given const& given)
+Commands::Commands(std::string_view lesson, RunOptions const& run)
     : program_(shell_word(find_onehead(lesson))),
-      model_(repeat(given, {"model"})),
-      text_(repeat(given, {"text", "text-file", "tokens"})),
-      head_(repeat(given, {"layer", "head"})),
-      row_(repeat(given, {"row"})) {}
+      model_(repeat("--model", run.model)),
+      text_(repeat("--text", run.text) + repeat("--text-file", run.text_file)),
+      head_(repeat("--layer", run.layer) + repeat("--head", run.head)),
+      row_(repeat("--row", run.row)) {
+    if (run.tokens) text_ += fmt::format(" --tokens {}", fmt::join(run.tokens->ids, ","));
+}
 
 std::string Commands::onehead(std::string_view arguments) const {
     return fmt::format("{} {}", program_, arguments);
@@ -216,50 +373,6 @@ std::string shell_word(std::string_view text) {
     std::string word = "'";
     for (char const c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
     return word + "'";
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-// The folders at most two levels down that hold a page, in the order of their names.
-std::set<fs::path> folders_with_pages(fs::path const& folder) {
-    std::set<fs::path> found;
-    for (auto entry = fs::recursive_directory_iterator{folder}; entry != fs::recursive_directory_iterator{};
-         ++entry) {
-        if (entry.depth() > 1) entry.disable_recursion_pending();
-        if (entry->path().filename() == "trace.html") found.insert(entry->path().parent_path());
-    }
-    return found;
-}
-
-std::string line(fs::path const& folder, fs::path const& trace) {
-    Facts const facts = read_trace_json(trace / "trace.json").facts;
-    std::string const name = trace.lexically_relative(folder).generic_string();
-    std::string const run = facts.experiment.empty() ? "" : fmt::format(", experiment {}", facts.experiment);
-    return element("li",
-                   fmt::format("<a href=\"{0}/trace.html\">{0}</a>: {1}, {2}, row {3}{4} "
-                               "(<a href=\"{0}/trace.txt\">as text</a>)",
-                               escaped(name), label_markup(facts.text), head_name(facts), facts.row, run));
-}
-
-void expect_ours(fs::path const& index) {
-    constexpr std::size_t largest = 1U << 20U;
-    if (fs::exists(index) && read_text(index, largest).find("content=\"onehead ") == std::string::npos)
-        throw Error(fmt::format("{}: is not a list of traces, so it is not replaced; choose another --out",
-                                index.string()));
-}
-
-}  // namespace
-
-void write_index(fs::path const& folder) {
-    fs::path const index = folder / "index.html";
-    expect_ours(index);
-    std::string list;
-    for (fs::path const& trace : folders_with_pages(folder)) list += line(folder, trace);
-    write_file_in_place(
-        index, html_page("One attention head: the lessons",
-                         element("h1", "One attention head: the lessons' traces") + element("ol", list)));
 }
 
 }  // namespace onehead

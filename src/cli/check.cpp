@@ -9,19 +9,27 @@
 #include "onehead/io/npy.hpp"
 #include "onehead/io/safetensors.hpp"
 #include "onehead/io/text.hpp"
-#include "onehead/study/check.hpp"
+#include "onehead/study/compare.hpp"
 #include "onehead/trace/files.hpp"
 
 namespace onehead {
 
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr auto examples = R"(  onehead check cat pattern.npy --step softmax
+constexpr auto examples = R"(
+examples:
+  onehead check cat pattern.npy --step softmax
   onehead check cat out.safetensors --step softmax --tensor 0.pattern --part 0
   onehead check cat out.safetensors --step q --tensor 0.c_attn --columns 0:64
 )";
+
+// Which numbers of which file.
+struct Reference {
+    std::string file;
+    std::optional<std::string> tensor;
+    std::optional<std::size_t> part;
+    std::optional<Columns> columns;
+};
 
 constexpr std::uint64_t largest_reference = std::uint64_t{1} << 28U;
 
@@ -34,7 +42,7 @@ Array read_tensor(std::filesystem::path const& file, std::string const& name) {
     if (info.end - info.begin > largest_reference)
         throw Error(fmt::format("{}: tensor {}: expected at most {} bytes, as a step has, found {}",
                                 file.string(), printable(name), largest_reference, info.end - info.begin));
-    return {{info.shape.begin(), info.shape.end()}, tensors.read_doubles(name), info.dtype != "F64"};
+    return {{info.shape.begin(), info.shape.end()}, tensors.read_doubles(name), info.dtype};
 }
 
 // One part of the first dimension: a head of the heads.
@@ -46,18 +54,17 @@ Array part_of(Array const& all, std::size_t part) {
     auto const begin = all.values.begin() + static_cast<std::ptrdiff_t>(part * size);
     return {{all.shape.begin() + 1, all.shape.end()},
             {begin, begin + static_cast<std::ptrdiff_t>(size)},
-            all.is_float32};
+            all.dtype};
 }
 
-// Columns first:last of the last dimension.
-Array columns_of(Array const& all, std::string const& range) {
-    std::size_t const colon = std::min(range.find(':'), range.size());
-    std::size_t const first = parse_count("--columns", range.substr(0, colon));
-    std::size_t const last = parse_count("--columns", colon < range.size() ? range.substr(colon + 1) : "");
+Array columns_of(Array const& all, Columns const& columns) {
     std::size_t const width = all.shape.empty() ? 0 : all.shape.back();
-    if (first >= last || last > width)
-        throw UsageError(fmt::format("--columns {}: the reference has columns 0:{}", range, width));
-    Array cut{all.shape, {}, all.is_float32};
+    auto const [first, last] = columns;
+    if (last > width)
+        throw UsageError({.where = "--columns",
+                          .expected = fmt::format("columns within 0:{}, as the reference has", width),
+                          .found = fmt::format("{}:{}", first, last)});
+    Array cut{all.shape, {}, all.dtype};
     cut.shape.back() = last - first;
     for (std::size_t start = 0; start < all.values.size(); start += width)
         cut.values.insert(cut.values.end(), all.values.begin() + static_cast<std::ptrdiff_t>(start + first),
@@ -65,49 +72,64 @@ Array columns_of(Array const& all, std::string const& range) {
     return cut;
 }
 
-Array read_reference(Given const& given) {
-    std::filesystem::path const file = value(given, "reference");
-    Array reference = file.extension() == ".npy" ? read_npy(file) : read_tensor(file, value(given, "tensor"));
-    if (given.count("part") != 0) reference = part_of(reference, parse_count("--part", value(given, "part")));
-    if (given.count("columns") != 0) reference = columns_of(reference, value(given, "columns"));
+Array read_file(Reference const& from) {
+    std::filesystem::path const file = from.file;
+    if (file.extension() == ".npy") return read_npy(file);
+    if (file.extension() == ".npz" || file.extension() == ".csv" || file.extension() == ".pt")
+        throw UsageError({.where = file.string(),
+                          .expected = "a .npy or a .safetensors file",
+                          .found = file.extension().string(),
+                          .advice = "save the array by itself with numpy.save"});
+    return read_tensor(file, from.tensor.value_or(""));
+}
+
+// A batch of one in front does not count, and of an array with a part for each head the trace's own is meant.
+Array read_reference(Reference const& from, Facts const& facts) {
+    Array reference = read_file(from);
+    while (reference.shape.size() > 3 && reference.shape.front() == 1)
+        reference.shape.erase(reference.shape.begin());
+    bool const has_heads =
+        reference.shape.size() == 3 && reference.shape.front() == facts.n_head && facts.n_head > 1;
+    if (from.part)
+        reference = part_of(reference, *from.part);
+    else if (has_heads)
+        reference = part_of(reference, facts.head);
+    if (from.columns) reference = columns_of(reference, *from.columns);
     return reference;
 }
 
-Options make_options() {
-    Options options{"options"};
-    auto add = options.add_options();
-    auto const text = [] { return po::value<std::string>(); };
-    add("trace", text()->value_name("TRACE"), "a trace folder");
-    add("reference", text()->value_name("REFERENCE"), "a .npy file, or a .safetensors file with --tensor");
-    add("step", text()->value_name("S")->default_value("softmax"), "the step that the reference is of");
-    add("tensor", text()->value_name("NAME"), "the tensor in a .safetensors file");
-    add("part", text()->value_name("P"), "take part P of the reference's first dimension, such as a head");
-    add("columns", text()->value_name("A:B"), "take columns A to B - 1 of the reference");
-    add("atol", text()->value_name("X"),
+int run(Arguments const& arguments) {
+    std::string folder;
+    Reference from;
+    Term term = terms::softmax;
+    std::optional<double> absolute, relative;
+    Options options{"onehead check TRACE REFERENCE [options]", examples};
+    options.add_word("TRACE", folder, "a trace folder");
+    options.add_word("REFERENCE", from.file, "a .npy file, or a .safetensors file with --tensor");
+    options.add("step", "S", term, "the step that the reference is of (default: softmax)");
+    options.add("tensor", "NAME", from.tensor, "the tensor in a .safetensors file");
+    options.add("part", "P", from.part, "take part P of the reference's first dimension, such as a head");
+    options.add("columns", "A:B", from.columns, "take columns A to B - 1 of the reference");
+    options.add(
+        "atol", "X", absolute,
         "absolute tolerance (default: by step, layer and type; softmax 5e-6 against float64, 5e-5 against "
         "float32)");
-    add("rtol", text()->value_name("X"), "relative tolerance");
-    add("help", "this");
-    return options;
-}
+    options.add("rtol", "X", relative, "relative tolerance");
+    if (!options.read(arguments)) return 0;
 
-}  // namespace
-
-int run_check(Arguments const& arguments) {
-    Options const options = make_options();
-    if (shows_help(arguments, "check TRACE REFERENCE [options]", options, examples)) return 0;
-    Given const given = parse(arguments, options, {"trace", "reference"});
-    if (given.count("reference") == 0)
-        throw UsageError("check: expected a trace folder and a reference; see onehead check --help");
-    Trace const trace = read_trace(value(given, "trace"));
-    Step const& step = trace.step(parse_step("--step", value(given, "step")));
-    Array const reference = read_reference(given);
-    Tolerance tolerance = default_tolerance(step.term, trace.facts.layer, reference.is_float32);
-    if (given.count("atol") != 0) tolerance.absolute = parse_number("--atol", value(given, "atol"));
-    if (given.count("rtol") != 0) tolerance.relative = parse_number("--rtol", value(given, "rtol"));
+    Trace const trace = read_trace(folder);
+    Step const& step = trace.step(term);
+    Array const reference = read_reference(from, trace.facts);
+    Tolerance tolerance = default_tolerance(step.term, trace.facts.layer, reference.dtype != "F64");
+    tolerance = stored_as(tolerance, reference.dtype);
+    tolerance = {absolute.value_or(tolerance.absolute), relative.value_or(tolerance.relative)};
     Check const result = check(step, reference, tolerance);
     fmt::print("{}\n", verdict(result));
     return result.passed() ? 0 : 1;
 }
+
+}  // namespace
+
+Subcommand const check_command{"check", "hold a trace against what another implementation computed", run, 2};
 
 }  // namespace onehead

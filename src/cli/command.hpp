@@ -1,36 +1,29 @@
-// The command `onehead` is a table of subcommands, each in a file of its own.
+// The command `onehead` is a table of subcommands. Each is a file of its own, named after it, and a line
+// here.
 #pragma once
 
-#include <span>
+#include <array>
 #include <string_view>
 
 #include "cli/options.hpp"
 
 namespace onehead {
 
-struct Command {
+struct Subcommand {
     std::string_view name;
     std::string_view does;                   // a line for `onehead --help`
     int (*run)(Arguments const& arguments);  // the exit code
     int trouble = 1;                         // the exit code for bad data: 2 where 1 is a verdict, as in diff
 };
 
-std::span<Command const> commands();
+extern Subcommand const trace_command, heads_command, next_command, experiments_command, compare_command,
+    causality_command, worked_command, measure_command, check_command, terms_command, tokens_command,
+    excerpt_command;
 
-// If --help is among the arguments, prints the usage, the options and examples, and returns true.
-bool shows_help(Arguments const& arguments, std::string_view usage, Options const& options,
-                std::string_view examples);
-
-int run_trace(Arguments const& arguments);
-int run_compare(Arguments const& arguments);
-int run_measure(Arguments const& arguments);
-int run_terms(Arguments const& arguments);
-int run_tokens(Arguments const& arguments);
-int run_experiments(Arguments const& arguments);
-int run_heads(Arguments const& arguments);
-int run_worked(Arguments const& arguments);
-int run_causality(Arguments const& arguments);
-int run_check(Arguments const& arguments);
-int run_excerpt(Arguments const& arguments);
+inline constexpr std::array commands{
+    &trace_command,   &heads_command,     &next_command,   &experiments_command,
+    &compare_command, &causality_command, &worked_command, &measure_command,
+    &check_command,   &terms_command,     &tokens_command, &excerpt_command,
+};
 
 }  // namespace onehead

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
+#include "onehead/io/safetensors.hpp"
 #include "onehead/io/text.hpp"
 #include "onehead/model/excerpt.hpp"
 
@@ -13,34 +14,47 @@ namespace onehead {
 
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr auto examples =
-    R"(  onehead excerpt --layer 3 --text "The cat sat on the mat" --out cat-3.safetensors
+constexpr auto examples = R"(
+examples:
+  onehead excerpt --layer 3 --text "The cat sat on the mat" --out cat-3.safetensors
   onehead trace --model cat-3.safetensors --head 2
 )";
 
-}  // namespace
+int run(Arguments const& arguments) {
+    RunOptions run;
+    std::optional<std::string> out, ranges;
+    Options options{"onehead excerpt --out F.safetensors [options]", examples};
+    add_text_options(options, run);
+    options.add("layer", "L", run.layer, "the layer, from 0 (default: 0)");
+    options.add("out", "F", out, "the file to write, F.safetensors");
+    options.add(
+        "ranges", "W", ranges,
+        "write nothing, but print which bytes of model.safetensors the excerpt takes, one BEGIN END per "
+        "line; W is the beginning of that file, at least its header");
+    if (!options.read(arguments)) return 0;
+    if (!out && !ranges)
+        throw UsageError({.where = "excerpt",
+                          .expected = "--out F.safetensors",
+                          .found = "none",
+                          .advice = "say where to write"});
 
-int run_excerpt(Arguments const& arguments) {
-    Options options{"options"};
-    add_text_options(options);
-    auto add = options.add_options();
-    add("layer", po::value<std::string>()->value_name("L"), "the block, from 0 (default: 0)");
-    add("out", po::value<std::string>()->value_name("F"), "the file to write, F.safetensors");
-    add("help", "this");
-    if (shows_help(arguments, "excerpt --out F.safetensors [options]", options, examples)) return 0;
-    Given const given = parse(arguments, options);
-    if (given.count("out") == 0)
-        throw UsageError("excerpt: expected --out F.safetensors, found none; say where to write");
-
-    auto const model = open_model(given);
-    Request const request = make_request(given, *model);
-    std::string const bytes = make_excerpt(*model, request.layer, tokens_of(*model, request));
-    write_file_in_place(value(given, "out"), bytes);
-    fmt::print("{}: layer {} of {}, {} bytes\n", printable(value(given, "out")), request.layer, model->name(),
-               bytes.size());
+    auto const model = open_model(run);
+    Request const request = make_request(run, *model);
+    std::vector<int> const ids = tokens_of(*model, request);
+    if (ranges) {
+        File const weights(*ranges);
+        for (ByteRange const& range : excerpt_ranges(read_header_alone(weights), request.layer, ids))
+            fmt::print("{} {}\n", range.begin, range.end);
+        return 0;
+    }
+    std::string const bytes = make_excerpt(*model, request.layer, ids);
+    write_file_in_place(*out, bytes);
+    fmt::print("{}: layer {} of {}, {} bytes\n", printable(*out), request.layer, model->name(), bytes.size());
     return 0;
 }
+
+}  // namespace
+
+Subcommand const excerpt_command{"excerpt", "cut out of a model what one layer needs on one text", run};
 
 }  // namespace onehead

@@ -8,15 +8,20 @@
 
 namespace onehead {
 
-int run_experiments(Arguments const& arguments) {
-    Options options{"options"};
-    options.add_options()("help", "this");
-    if (shows_help(arguments, "experiments", options, "  onehead trace --experiment no-bias --out no-bias\n"))
-        return 0;
-    parse(arguments, options);
+namespace {
+
+int run(Arguments const& arguments) {
+    Options options{"onehead experiments",
+                    "\nexamples:\n  onehead trace --experiment no-bias --out no-bias\n"};
+    if (!options.read(arguments)) return 0;
     for (Experiment const& experiment : experiments())
         fmt::print("{}\n    {}\n    {}\n", experiment.name, experiment.question, experiment.changes);
     return 0;
 }
+
+}  // namespace
+
+Subcommand const experiments_command{"experiments",
+                                     "what can be changed about a head, and what each change shows", run};
 
 }  // namespace onehead

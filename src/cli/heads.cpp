@@ -1,14 +1,20 @@
 // onehead heads: every head of a model on a text, in figures, to find the one that is worth tracing.
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
 #include "onehead/model/run.hpp"
+#include "onehead/pages/html.hpp"
+#include "onehead/pages/reports.hpp"
 #include "onehead/pages/text.hpp"
+#include "onehead/study/next.hpp"
 #include "onehead/study/survey.hpp"
 #include "onehead/trace/files.hpp"
 
@@ -16,114 +22,102 @@ namespace onehead {
 
 namespace {
 
-namespace po = boost::program_options;
-
-struct Column {
-    std::string_view name;
-    double HeadSurvey::*figure;
-    bool is_weight;
-};
-
-constexpr std::array columns{
-    Column{"self", &HeadSurvey::self, true},
-    Column{"previous", &HeadSurvey::previous, true},
-    Column{"first", &HeadSurvey::first, true},
-    Column{"induction", &HeadSurvey::induction, true},
-    Column{"duplicate", &HeadSurvey::duplicate, true},
-    Column{"entropy", &HeadSurvey::entropy, false},
-    Column{"rows_read", &HeadSurvey::effective_rows, false},
-    Column{"spread", &HeadSurvey::spread, false},
-};
-
-constexpr auto examples = R"(  onehead heads --text "one two three one two three"
+constexpr auto examples = R"(
+examples:
+  onehead heads --text "one two three one two three"
   onehead heads --text-file data/texts/fox.txt --sort induction
   onehead heads --out heads.csv
+  onehead heads --text-file data/texts/fox.txt --worth --sort worth
 )";
 
-constexpr auto legend =
-    "Means over rows 1 and later. self, previous, first: weight on the row itself, the one before, row 0. "
-    "induction: on what followed earlier occurrences of the token; duplicate: on the earlier occurrences "
-    "(both over the rows that have some). rows_read: e to the entropy. spread: standard deviation of the raw "
-    "scores. strongest: the pair of different rows with the largest weight, row 0 left out.";
-
-std::vector<HeadSurvey> survey(Model const& model, std::vector<int> const& ids) {
-    if (model.own_tokens().empty())
-        return survey_model(first_rows(model, ids), model.config().n_layer, blocks_of(model), ids);
-    std::size_t const layer = model.layers().front();  // an excerpt has one block
-    Matrix const rows = model.has_hidden_states(layer) ? model.hidden_states(layer) : first_rows(model, ids);
-    return survey_block(rows, model.attention(layer), layer, ids);
+std::vector<HeadSurvey> survey(Model const& model, std::vector<int> const& ids,
+                               std::optional<std::size_t> wanted) {
+    if (!model.own_tokens().empty()) wanted = model.layers().front();  // an excerpt has one layer
+    if (!wanted) return survey_model(first_rows(model, ids), model.config().n_layer, blocks_of(model), ids);
+    return survey_block(arriving_rows(model, ids, *wanted), model.attention(*wanted), *wanted, ids);
 }
 
-void sort_by(std::vector<HeadSurvey>& heads, std::string const& name) {
-    auto const* const column =
-        std::find_if(columns.begin(), columns.end(), [&](Column const& c) { return c.name == name; });
-    if (column == columns.end()) {
-        std::string names;
-        for (Column const& c : columns) names += fmt::format("{}{}", names.empty() ? "" : ", ", c.name);
-        throw UsageError(
-            fmt::format("--sort {}: there is no such column; choose one of {}", label(name), names));
-    }
-    std::stable_sort(heads.begin(), heads.end(), [&](HeadSurvey const& a, HeadSurvey const& b) {
-        return a.*column->figure > b.*column->figure;
-    });
+// What the heads are worth to the token after a row, beside what they do.
+Worth add_worth(std::vector<HeadSurvey>& heads, Model const& model, std::vector<int> ids, std::size_t row,
+                std::optional<std::size_t> layer) {
+    if (row >= ids.size())
+        throw UsageError("row", {.expected = fmt::format("a row from 0 to {}", ids.size() - 1),
+                                 .found = std::to_string(row)});
+    ids.resize(row + 1);  // what comes later changes nothing
+    auto const progress = [&, shows = isatty(STDERR_FILENO) != 0](std::size_t done, std::size_t all) {
+        if (shows) fmt::print(stderr, "\rlayer {} of {}\x1b[K{}", done, all, done == all ? "\r\x1b[K" : "");
+    };
+    Worth worth = worth_of_heads(first_rows(model, ids), layer, blocks_of(model), progress);
+    for (HeadSurvey& head : heads)
+        for (HeadWorth const& one : worth.heads)
+            if (one.layer == head.layer && one.head == head.head) {
+                head.worth = one.worth;
+                head.top_without = static_cast<double>(one.top_without);
+            }
+    return worth;
 }
 
-std::string table_of(std::vector<HeadSurvey> const& heads, Tokens const& tokens) {
-    Table table{{Align::left, Align::right, Align::right, Align::right, Align::right, Align::right,
-                 Align::right, Align::right, Align::right, Align::right, Align::left}};
-    std::vector<std::string> names{"head"};
-    for (Column const& column : columns) names.emplace_back(column.name);
-    names.insert(names.end(), {"strongest", ""});
-    table.add(names);
-    for (HeadSurvey const& head : heads) {
-        std::vector<std::string> cells{fmt::format("{}.{}", head.layer, head.head)};
-        for (auto const& [name, figure, is_weight] : columns)
-            cells.push_back(is_weight ? short_weight(head.*figure) : short_score(head.*figure));
-        cells.push_back(short_weight(head.strongest));
-        cells.push_back(fmt::format("{} {} reads {} {}", head.query, label(tokens[head.query].bytes),
-                                    head.key, label(tokens[head.key].bytes)));
-        table.add(cells);
-    }
-    return table.text("");
+void sort_by(std::vector<HeadSurvey>& heads, std::string const& name, bool with_worth) {
+    double HeadSurvey::*const column = heads_column(name, with_worth);
+    if (column == nullptr)
+        throw UsageError({.where = "--sort",
+                          .expected = "a column, one of " + heads_columns(with_worth),
+                          .found = label(name)});
+    std::stable_sort(heads.begin(), heads.end(),
+                     [&](HeadSurvey const& a, HeadSurvey const& b) { return a.*column > b.*column; });
 }
 
-std::string csv_of(std::vector<HeadSurvey> const& heads, Tokens const& tokens) {
-    std::string csv = "layer,head";
-    for (Column const& column : columns) csv += fmt::format(",{}", column.name);
-    csv += ",strongest,query_pos,query,key_pos,key\n";
-    for (HeadSurvey const& head : heads) {
-        csv += fmt::format("{},{}", head.layer, head.head);
-        for (Column const& column : columns) csv += fmt::format(",{}", head.*column.figure);
-        csv += fmt::format(",{},{},{},{},{}\n", head.strongest, head.query,
-                           csv_field(label(tokens[head.query].bytes)), head.key,
-                           csv_field(label(tokens[head.key].bytes)));
+int run(Arguments const& arguments) {
+    RunOptions run;
+    std::optional<std::string> sort, out, html_file;
+    bool with_worth = false;
+    Options options{"onehead heads [options]", examples};
+    add_text_options(options, run);
+    options.add("layer", "L", run.layer, "the heads of this layer alone, from 0");
+    options.add_flag("worth", with_worth, "silence each head in turn: what is it worth to the next token?");
+    options.add("row", "R", run.row,
+                "the row after which the next token comes, with --worth (default: the last)");
+    options.add("sort", "COLUMN", sort, "largest first, by this column");
+    options.add("out", "F", out, "write the table as CSV to this file too");
+    options.add("html", "F", html_file,
+                "with --worth, write a picture of all heads for a browser to this file too");
+    if (!options.read(arguments)) return 0;
+    if ((run.row || html_file) && !with_worth)
+        throw UsageError(fmt::format("--{}: expected --worth with it, found none", run.row ? "row" : "html"));
+
+    auto const model = open_model(run);
+    if (with_worth) static_cast<void>(model->final_norm());  // an excerpt says at once that it has none
+    Request const request = make_request(run, *model);
+    std::optional<std::size_t> const layer = run.layer;
+    if (layer) model->check_layer(*layer);
+    std::vector<int> const ids = tokens_of(*model, request);
+    model->check_tokens(ids);
+    expect_memory(model->config(), ids.size());
+    Tokens const tokens = model->tokens(ids);
+    auto heads = survey(*model, ids, layer);
+    std::size_t const row = request.row.value_or(ids.size() - 1);
+    std::optional<Inline> next;
+    if (with_worth) {
+        Worth const worth = add_worth(heads, *model, ids, row, layer);
+        next = say("After row {} the model expects {}, with probability {}.", token(tokens, row),
+                   Label{"", label(model->tokens({worth.top}).front())},
+                   weight(static_cast<double>(worth.probability)));
     }
-    return csv;
+    Picture const picture = worth_picture(heads);
+    if (sort) sort_by(heads, *sort, with_worth);
+    Document page = heads_report(heads, tokens, model->name(), text_of(tokens), with_worth);
+    if (next) page.paragraph(*next);
+    fmt::print("{}", text(page));
+    if (out) write_file_in_place(*out, heads_csv(heads, tokens, with_worth));
+    if (html_file) {
+        page.add(picture);
+        write_file_in_place(*html_file, html(page));
+    }
+    return 0;
 }
 
 }  // namespace
 
-int run_heads(Arguments const& arguments) {
-    Options options{"options"};
-    add_text_options(options);
-    auto add = options.add_options();
-    add("sort", po::value<std::string>()->value_name("COLUMN"), "largest first, by this column");
-    add("out", po::value<std::string>()->value_name("F"), "write the table as CSV to this file too");
-    add("help", "this");
-    if (shows_help(arguments, "heads [options]", options, examples)) return 0;
-    Given const given = parse(arguments, options);
-
-    auto const model = open_model(given);
-    std::vector<int> const ids = tokens_of(*model, make_request(given, *model));
-    model->check_tokens(ids);
-    expect_memory(model->config(), ids.size());
-    Tokens const tokens = describe_tokens(*model, ids);
-    auto heads = survey(*model, ids);
-    if (given.count("sort") != 0) sort_by(heads, value(given, "sort"));
-    fmt::print("{} on {} ({} tokens)\n\n{}\n{}", model->name(), label(model->tokenizer().decode(ids)),
-               ids.size(), table_of(heads, tokens), paragraph(legend));
-    if (given.count("out") != 0) write_file_in_place(value(given, "out"), csv_of(heads, tokens));
-    return 0;
-}
+Subcommand const heads_command{"heads", "what every head of the model does on a text, to choose one", run};
 
 }  // namespace onehead

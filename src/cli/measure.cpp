@@ -12,16 +12,11 @@ namespace onehead {
 
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr auto examples =
-    R"(  onehead measure cat q 4 k 1                     the query of row 4 and the key of row 1
+constexpr auto examples = R"(
+examples:
+  onehead measure cat q 4 k 1                     the query of row 4 and the key of row 1
   onehead measure cat residual 4 output_projection 4 residual_after 4
 )";
-
-constexpr auto usage = "measure: expected TRACE STEP ROW [STEP ROW]..., such as cat q 4 k 1";
-
-constexpr std::size_t most_words = 33;  // a trace and 16 rows
 
 struct Measured {
     std::string name;  // "q of 4 ' the'"
@@ -29,62 +24,73 @@ struct Measured {
 };
 
 Measured find(Trace const& trace, std::string const& name, std::string const& number) {
-    Step const& step = trace.step(parse_step("measure", name));
-    std::size_t const at = parse_count("ROW", number);
+    Step const& step = trace.step(read_step("STEP", name));
+    std::size_t const at = read_count("ROW", number);
     if (at >= row_count(step.values))
-        throw UsageError(fmt::format("measure: {} has no row {}; choose one from 0 to {}", name, at,
-                                     row_count(step.values) - 1));
+        throw UsageError({.where = name + ": ROW",
+                          .expected = fmt::format("a row from 0 to {}", row_count(step.values) - 1),
+                          .found = number});
     std::string const place = step.term.rows == "1" ? "every row" : token_at(trace, at);
     return {fmt::format("{} of {}", name, place), row(step.values, at)};
 }
 
 std::vector<Measured> find_all(Trace const& trace, std::vector<std::string> const& names) {
-    if (names.empty() || names.size() % 2 != 0) throw UsageError(usage);
+    if (names.size() % 2 != 0)
+        throw UsageError({.where = names.back(),
+                          .expected = "a row after each step",
+                          .found = "none after the last",
+                          .advice = "such as: measure cat q 4 k 1"});
     std::vector<Measured> all;
     for (std::size_t at = 0; at < names.size(); at += 2) all.push_back(find(trace, names[at], names[at + 1]));
     return all;
 }
 
 std::string table_of(std::vector<Measured> const& all) {
-    Table table{{Align::left, Align::right}};
-    table.add({"", "numbers", "mean", "spread", "length"});
+    Table table;
+    table.columns = {{"row"},
+                     {"numbers", Align::right},
+                     {"mean", Align::right},
+                     {"standard deviation", Align::right},
+                     {"norm", Align::right}};
     for (auto const& [name, values] : all)
-        table.add({name, std::to_string(values.size()), fixed(mean(values), 3), fixed(spread(values), 3),
-                   fixed(length(values), 3)});
-    return table.text();
+        table.rows.push_back({{name},
+                              {values.size()},
+                              {component(mean(values))},
+                              {component(spread(values))},
+                              {component(length(values))}});
+    return text(table);
 }
 
 // Every pair of rows that are equally wide.
 std::string pairs_of(std::vector<Measured> const& all) {
-    Table table{{Align::left, Align::left, Align::right}};
+    Table table;
+    table.columns = {{"row"}, {"and row"}, {"cosine similarity", Align::right}};
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t j = i + 1; j < all.size(); ++j)
             if (all[i].values.size() == all[j].values.size())
-                table.add({all[i].name, "and " + all[j].name, "cosine",
-                           fixed(cosine(all[i].values, all[j].values), 3)});
-    return table.text();
+                table.rows.push_back(
+                    {{all[i].name}, {all[j].name}, {component(cosine(all[i].values, all[j].values))}});
+    return table.rows.empty() ? "" : text(table);
 }
 
-}  // namespace
+int run(Arguments const& arguments) {
+    std::string folder;
+    std::vector<std::string> rows;
+    Options options{"onehead measure TRACE STEP ROW [STEP ROW]...", examples};
+    options.add_word("TRACE", folder, "a trace folder");
+    options.add_words("STEP ROW", rows, "a step and one of its rows, from 0; as many as wanted");
+    if (!options.read(arguments)) return 0;
 
-int run_measure(Arguments const& arguments) {
-    Options options{"options"};
-    auto add = options.add_options();
-    add("trace", po::value<std::string>()->value_name("TRACE"), "a trace folder");
-    add("rows", po::value<std::vector<std::string>>()->composing()->value_name("STEP ROW"),
-        "steps, each with a row");
-    add("help", "this");
-    if (shows_help(arguments, "measure TRACE STEP ROW [STEP ROW]...", options, examples)) return 0;
-    std::vector<std::string> places(most_words, "rows");
-    places.front() = "trace";
-    Given const given = parse(arguments, options, places);
-    if (given.count("rows") == 0) throw UsageError(usage);
-
-    Trace const trace = read_trace(value(given, "trace"));
-    auto const all = find_all(trace, given["rows"].as<std::vector<std::string>>());
+    Trace const trace = read_trace(folder);
+    auto const all = find_all(trace, rows);
     fmt::print("{}", table_of(all));
     if (auto const pairs = pairs_of(all); !pairs.empty()) fmt::print("\n{}", pairs);
     return 0;
 }
+
+}  // namespace
+
+Subcommand const measure_command{"measure",
+                                 "how long rows of a trace are, and how much they point the same way", run};
 
 }  // namespace onehead

@@ -3,33 +3,35 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "onehead/pages/markdown.hpp"
 #include "onehead/pages/reports.hpp"
+#include "onehead/pages/text.hpp"
 
 namespace onehead {
 
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr auto examples = R"(  onehead terms
+constexpr auto examples = R"(
+examples:
+  onehead terms
   onehead terms --layer 5                         names elsewhere with their layer filled in
   onehead terms --markdown > glossary.md
 )";
 
-}  // namespace
-
-int run_terms(Arguments const& arguments) {
-    Options options{"options"};
-    auto add = options.add_options();
-    add("layer", po::value<std::string>()->value_name("L"), "the block, from 0 (default: the letter L)");
-    add("markdown", po::bool_switch(), "as a table in Markdown");
-    add("help", "this");
-    if (shows_help(arguments, "terms [options]", options, examples)) return 0;
-    Given const given = parse(arguments, options);
-    std::string layer = "L";
-    if (given.count("layer") != 0) layer = std::to_string(parse_count("--layer", value(given, "layer")));
-    fmt::print("{}", given["markdown"].as<bool>() ? glossary_markdown(layer) : glossary_text(layer));
+int run(Arguments const& arguments) {
+    std::optional<std::size_t> layer;
+    bool as_markdown = false;
+    Options options{"onehead terms [options]", examples};
+    options.add("layer", "L", layer, "the layer, from 0 (default: the letter L)");
+    options.add_flag("markdown", as_markdown, "as a table in Markdown");
+    if (!options.read(arguments)) return 0;
+    std::string const name = layer ? std::to_string(*layer) : "L";
+    fmt::print("{}", as_markdown ? markdown(glossary_table(name)) : text(glossary(name)));
     return 0;
 }
+
+}  // namespace
+
+Subcommand const terms_command{"terms", "the steps and their names in TransformerLens and Hugging Face", run};
 
 }  // namespace onehead

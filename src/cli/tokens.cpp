@@ -4,47 +4,44 @@
 
 #include "cli/command.hpp"
 #include "onehead/error.hpp"
+#include "onehead/model/run.hpp"
 #include "onehead/pages/text.hpp"
+#include "onehead/trace/files.hpp"
 
 namespace onehead {
 
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr auto examples = R"(  onehead tokens "The cat sat on the mat"
+constexpr auto examples = R"(
+examples:
+  onehead tokens "The cat sat on the mat"
   onehead tokens -- "--what is this"              a text that begins with a dash
+  onehead tokens --text-file poem.txt             a file, - for standard input
+  onehead tokens --tokens 464,3797                what these ids are
 )";
 
-std::string hex(std::string const& bytes) {
-    std::string digits;
-    for (char const byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-    return digits;
+int run(Arguments const& arguments) {
+    RunOptions run;
+    Options options{"onehead tokens TEXT [options]", examples};
+    options.add_word("TEXT", run.text, "the text");
+    add_text_options(options, run);
+    if (!options.read(arguments)) return 0;
+    if (!run.text && !run.text_file && !run.tokens)
+        throw UsageError(
+            {.where = "tokens", .expected = "a text", .found = "none", .advice = "put it in quotes"});
+
+    auto const model = open_model(run);
+    Table table;
+    table.columns = {{"pos", Align::right}, {"token_id", Align::right}, {"token"}, {"bytes"}};
+    std::size_t pos = 0;
+    for (Token const& token : model->tokens(tokens_of(*model, make_request(run, *model))))
+        table.rows.push_back({{pos++}, {token.id}, {Label{"", label(token)}}, {escaped_bytes(token.bytes)}});
+    fmt::print("{}", text(table, ""));
+    return 0;
 }
 
 }  // namespace
 
-int run_tokens(Arguments const& arguments) {
-    Options options{"options"};
-    auto add = options.add_options();
-    add("text", po::value<std::string>()->value_name("TEXT"), "the text");
-    add("model", po::value<std::string>()->value_name("M"), "the model whose vocabulary is used");
-    add("help", "this");
-    if (shows_help(arguments, "tokens TEXT [options]", options, examples)) return 0;
-    Given const given = parse(arguments, options, {"text"});
-    if (value(given, "text").empty())
-        throw UsageError("tokens: expected a text, found none; put it in quotes");
-
-    auto const model = open_model(given);
-    Table table{{Align::right, Align::right, Align::left}};
-    table.add({"pos", "token_id", "token", "bytes"});
-    std::size_t pos = 0;
-    for (int const id : model->tokenizer().encode(value(given, "text"))) {
-        std::string const bytes = model->tokenizer().bytes(id);
-        table.add({std::to_string(pos++), std::to_string(id), label(bytes), hex(bytes)});
-    }
-    fmt::print("{}", table.text(""));
-    return 0;
-}
+Subcommand const tokens_command{"tokens", "show how a text is cut into tokens", run};
 
 }  // namespace onehead

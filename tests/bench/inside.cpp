@@ -2,6 +2,8 @@
 // fprintf, the exponential, the vocabulary, and a block's weights against their whole file.
 #include <benchmark/benchmark.h>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +11,7 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "onehead/math/exp.hpp"
 #include "onehead/math/kernel.hpp"
@@ -90,6 +93,43 @@ void product(benchmark::State& state) {
                                                 benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(product)->Arg(6)->Arg(64)->Arg(1024);
+
+// Where a row of a is all that a number of b is used for, memory is the limit: as many matrices in turn as a
+// model has blocks, so that none is in a cache when it is used, on all threads.
+std::vector<Matrix> const& weights_in_memory() {
+    static std::vector<Matrix> const weights(24, random_matrix(768, 2304));
+    return weights;
+}
+
+void count_weights(benchmark::State& state) {
+    double const bytes = 24.0 * 768 * 2304 * sizeof(float);
+    state.counters["bytes"] = benchmark::Counter(bytes, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void product_from_memory(benchmark::State& state) {
+    set_thread_count(std::thread::hardware_concurrency());
+    Matrix const a = random_matrix(static_cast<std::size_t>(state.range(0)), 768);
+    auto const& weights = weights_in_memory();
+    for (auto _ : state)
+        for (Matrix const& b : weights) benchmark::DoNotOptimize(multiply({a, b}));
+    count_weights(state);
+}
+BENCHMARK(product_from_memory)->Arg(6)->Arg(8)->UseRealTime();
+
+// The least that such a product does: reads every number once.
+void read_memory(benchmark::State& state) {
+    set_thread_count(std::thread::hardware_concurrency());
+    auto const& weights = weights_in_memory();
+    for (auto _ : state)
+        for (Matrix const& b : weights)
+            for_ranges(b.size(), 1, [&](std::size_t first, std::size_t last) {
+                std::uint32_t bits = 0;
+                for (std::size_t i = first; i < last; ++i) bits |= std::bit_cast<std::uint32_t>(b.data()[i]);
+                benchmark::DoNotOptimize(bits);
+            });
+    count_weights(state);
+}
+BENCHMARK(read_memory)->UseRealTime();
 
 void count_values(benchmark::State& state, Matrix const& values) {
     state.counters["value"] =

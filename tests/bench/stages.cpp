@@ -13,6 +13,7 @@
 #include "onehead/model/model.hpp"
 #include "onehead/model/run.hpp"
 #include "onehead/pages/formats.hpp"
+#include "onehead/pages/story.hpp"
 #include "onehead/pages/text.hpp"
 #include "onehead/trace/files.hpp"
 
@@ -56,11 +57,11 @@ void run(Stages& stages, std::string const& path, Request const& request, std::s
     auto block = stages.measure("read the block's weights", [&] { return model->attention(request.layer); });
     Case const c =
         stages.measure("the block's other heads", [&] { return make_case(rows, std::move(block), 0); });
-    stages.measure("sha256 of the head's weights",
-                   [&] { return weights_sha256(c.block.ln_1, c.w, c.block.c_proj_bias); });
-    stages.measure("the head itself", [&] { return trace_head(c); });
+    Tokens const tokens = model->tokens(ids);
+    stages.measure("sha256 of the head's weights", [&] { return weights_sha256(c); });
+    stages.measure("the head itself", [&] { return trace_head(c, tokens); });
     Trace const whole = trace(*model, request);
-    stages.measure("trace.txt", [&] { return trace_text(whole, {}); });
+    stages.measure("trace.txt", [&] { return text(trace_story(whole, {})); });
     stages.measure("the CSVs' text, on one thread", [&] { return csv_text(whole); });
     stages.measure("all files: text and writing, on all threads", [&] {
         write_trace(out, whole, find_formats("text,csv"));

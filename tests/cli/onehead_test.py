@@ -142,7 +142,7 @@ class Others(ProgramTest):
     def test_help_and_version(self):
         self.assertIn("trace", onehead("--help").stdout)
         self.assertRegex(onehead("--version").stdout, r"^onehead \d+\.\d+\.\d+\n$")
-        for command in ["trace", "heads", "experiments", "compare", "causality", "worked", "check", "tokens", "excerpt"]:
+        for command in ["trace", "heads", "experiments", "compare", "causality", "worked", "check", "tokens", "excerpt", "next"]:
             result = onehead(command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("examples:", result.stdout)

@@ -32,7 +32,7 @@ def on_terminal(columns, *arguments, **environment):
 
 def grid(shown):
     """The lines from the heads of the grid on."""
-    return shown.split("the larger the share.\n\n")[1].splitlines()
+    return shown.split("the larger the weight, from 0 to 1.\n\n")[1].splitlines()
 
 
 def visible(line):
@@ -61,7 +61,7 @@ class Terminal(ProgramTest):
     def test_a_pipe_gets_plain_text(self):
         shown = onehead("trace", "--model", MINI, env={**os.environ, "TERM": "xterm-256color"}).stdout
         self.assertNotIn("\x1b", shown)
-        self.assertNotIn("the larger the share", shown)
+        self.assertNotIn("the larger the weight", shown)
 
 
 if __name__ == "__main__":

@@ -4,21 +4,7 @@
 
 #include "target.hpp"
 
-namespace {
-
 using namespace onehead;
-
-Options const& trace_options() {
-    static Options const options = [] {
-        Options all{"options"};
-        add_run_options(all);
-        add_experiment_option(all);
-        return all;
-    }();
-    return options;
-}
-
-}  // namespace
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     static auto const model = open_model(std::filesystem::path{ONEHEAD_SOURCE_DIR "/data/gpt2-mini"});
@@ -27,12 +13,19 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     Arguments arguments;
     while (!rest.empty()) arguments.push_back(fuzz::take_part(rest));
     fuzz::works([&] {
-        Given const given = parse(arguments, trace_options(), {"text"});
-        if (given.count("text-file") != 0) return;  // it would open whatever file it names
-        Request const request = make_request(given, *model);
+        RunOptions run;
+        Term step = terms::softmax;
+        double tolerance = 0;
+        Options options{"trace [options]", ""};
+        options.add_word("TEXT", run.text, "the text");
+        add_run_options(options, run);
+        add_experiment_option(options, run);
+        options.add("step", "S", step, "a step");
+        options.add("atol", "X", tolerance, "a tolerance");
+        if (!options.read(arguments) || run.text_file) return;  // it would open whatever file it names
+        fuzz::promise(tolerance >= 0);
+        Request const request = make_request(run, *model);
         fuzz::works([&] { fuzz::promise(!tokens_of(*model, request).empty()); });
-        fuzz::works([&] { parse_step("--step", value(given, "text")); });
-        fuzz::works([&] { fuzz::promise(parse_number("--atol", value(given, "head")) >= 0); });
     });
     return 0;
 }

@@ -5,11 +5,11 @@
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     using namespace onehead;
-    auto const path = fuzz::folder().write("trace.json", fuzz::text_of(data, size));
+    std::string const text = fuzz::text_of(data, size);
     fuzz::works([&] {
-        TraceJson const trace = read_trace_json(path);
+        TraceJson const trace = parse_trace_json(text, "trace.json");
         Facts const& facts = trace.facts;
-        fuzz::promise(facts.row < trace.token_ids.size());
+        fuzz::promise(facts.row < trace.tokens.size());
         fuzz::promise(facts.layer < facts.n_layer && facts.head < facts.n_head);
         for (auto const& text :
              {facts.model, facts.weights_sha256, facts.experiment, facts.experiment_says, facts.left_out})

@@ -1,5 +1,5 @@
-// Undoes the escapes of a label, the other way round than src/onehead/io/text.cpp makes them: a plain reading of
-// the table there.
+// Undoes the escapes of a label, the other way round than src/onehead/io/text.cpp makes them: a plain reading
+// of the table there.
 #pragma once
 
 #include <string>

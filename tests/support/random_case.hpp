@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "onehead/attention/experiments.hpp"
-#include "onehead/attention/head.hpp"
+#include "onehead/attention/gpt2.hpp"
 #include "onehead/trace/trace.hpp"
 
 namespace onehead::test {
@@ -86,8 +86,7 @@ inline Tokens awkward_tokens(std::size_t n_seq) {
 }
 
 inline Trace trace_of(Case const& c, Tokens tokens, std::size_t layer = 0) {
-    Trace trace = trace_head(c);
-    trace.tokens = std::move(tokens);
+    Trace trace = trace_head(c, std::move(tokens));
     trace.facts.model = "random";
     trace.facts.weights_sha256 = "none";
     trace.facts.layer = layer;
@@ -95,8 +94,8 @@ inline Trace trace_of(Case const& c, Tokens tokens, std::size_t layer = 0) {
     trace.facts.n_layer = layer + 1;
     trace.facts.n_head = n_head;
     trace.facts.d_model = d_model;
-    trace.facts.d_head = column_count(c.w.w_q);
-    trace.facts.layer_norm_epsilon = c.block.ln_1.epsilon;
+    trace.facts.d_head = column_count(c.w_q);
+    trace.facts.layer_norm_epsilon = c.ln_1.epsilon;
     trace.facts.divisor = c.divisor;
     trace.facts.text = "The,\"";
     return trace;

@@ -61,7 +61,7 @@ std::map<std::string, Values> Reference::steps(std::size_t layer, std::size_t he
     steps["softmax"] = {patterns.begin() + static_cast<std::ptrdiff_t>(head * n * n),
                         patterns.begin() + static_cast<std::ptrdiff_t>((head + 1) * n * n)};
     steps["blend"] = columns(stored("z"), d_model, head * d_head, d_head);
-    steps["output_projection"] = widen(steps["blend"], cut_output(block, head), n);
+    steps["output_projection"] = widen(steps["blend"], cut_output(block.c_proj, d_head, head), n);
     steps["other_heads"] = stored("attn_out");
     for (std::size_t at = 0; at < n * d_model; ++at)
         steps["other_heads"][at] -=

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "onehead/attention/head.hpp"
+#include "onehead/attention/gpt2.hpp"
 #include "onehead/io/safetensors.hpp"
 
 namespace onehead::test {

@@ -59,8 +59,8 @@ TEST_CASE("checkpoint: refuses tokens and layers that it lacks as wrong use", "[
     CHECK_THROWS_AS(model.mlp(2), UsageError);
     CHECK_THROWS_AS(model.hidden_states(1), UsageError);
     check_message(message_of([&] { model.embed(std::vector<int>(9, 1)); }), {"9 tokens", "at most 8"});
-    check_message(message_of([&] { model.embed({10}); }), {"id 10", "ends at 9"});
-    check_message(message_of([&] { model.attention(2); }), {"layer 2", "0, 1"});
+    check_message(message_of([&] { model.embed({10}); }), {"token_ids", "from 0 to 9", "found 10"});
+    check_message(message_of([&] { model.attention(2); }), {"layer", "0, 1", "found 2"});
 }
 
 TEST_CASE("checkpoint: ignores what is no weight of GPT-2's blocks", "[load]") {
@@ -127,4 +127,45 @@ TEST_CASE("checkpoint: says what a folder lacks", "[load]") {
     check_message(message(), {"model.safetensors.index.json", "several files", "save_pretrained"});
     folder.write("model.safetensors", TinyCheckpoint().weights.bytes());
     check_message(message(), {"config.json", "No such file"});
+}
+
+TEST_CASE("checkpoint: what follows the last block, the unembedding in pieces", "[load]") {
+    TinyCheckpoint tiny("transformer.");
+    tiny.weights.tensors["transformer.ln_f.weight"] = counting({4}, 120);
+    tiny.weights.tensors["transformer.ln_f.bias"] = counting({4}, 220);
+    TempFolder const folder;
+    tiny.write(folder.path());
+    Checkpoint const model(folder.path());
+    CHECK(values_of(model.final_norm().gain) == Values{120, 121, 122, 123});
+    CHECK(model.final_norm().bias(3) == 223);
+    CHECK(model.final_norm().epsilon == 0.25);
+    CHECK(grid_of(model.unembedding(2, 4)) == Grid{{8, 9, 10, 11}, {12, 13, 14, 15}});
+    CHECK(model.unembedding(0, 10).size() == 40);
+    CHECK_THROWS_AS(model.unembedding(5, 11), Error);
+}
+
+TEST_CASE("checkpoint: an lm_head of its own counts where the config does not tie it", "[load]") {
+    TinyCheckpoint tiny;
+    tiny.weights.tensors["lm_head.weight"] = counting({10, 4}, 1000);
+    tiny.config["tie_word_embeddings"] =
+        GENERATE(nlohmann::json(true), nlohmann::json(false), nlohmann::json());
+    bool const own = tiny.config["tie_word_embeddings"] == false;
+    TempFolder const folder;
+    tiny.write(folder.path());
+    Checkpoint const model(folder.path());
+    CHECK(grid_of(model.unembedding(1, 2)) == (own ? Grid{{1004, 1005, 1006, 1007}} : Grid{{4, 5, 6, 7}}));
+    CHECK(grid_of(model.embed({1}).token) == Grid{{4, 5, 6, 7}});
+}
+
+// safetensors' save_model keeps the first name of tied weights, and notes the others in the metadata.
+TEST_CASE("checkpoint: of tied weights any of the two names will do", "[load]") {
+    TinyCheckpoint tiny("transformer.");
+    tiny.weights.metadata = {{"transformer.wte.weight", "lm_head.weight"}};
+    tiny.weights.tensors["lm_head.weight"] = counting({10, 4}, 1000);
+    tiny.weights.tensors.erase("transformer.wte.weight");
+    TempFolder const folder;
+    tiny.write(folder.path());
+    Checkpoint const model(folder.path());
+    CHECK(grid_of(model.embed({2}).token) == Grid{{1008, 1009, 1010, 1011}});
+    CHECK(grid_of(model.unembedding(2, 3)) == Grid{{1008, 1009, 1010, 1011}});
 }

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "onehead/error.hpp"
@@ -71,8 +72,6 @@ TEST_CASE("config: what would give wrong numbers, or none, is refused by its nam
         {"scale_attn_by_inverse_layer_idx", true, "true"},
         {"add_cross_attention", true, "true"},
         {"add_cross_attention", "no", "no"},
-        {"activation_function", "gelu", "gelu"},
-        {"activation_function", nullptr, "null"},
         {"n_head", 5, "5"},
         {"n_head", 0, "0"},
         {"n_head", -3, "-3"},
@@ -93,7 +92,7 @@ TEST_CASE("config: what would give wrong numbers, or none, is refused by its nam
 
 TEST_CASE("config: what changes no number, or only the rounding, is accepted", "[load]") {
     auto values = small_config();
-    values["activation_function"] = GENERATE("gelu_new", "gelu_pytorch_tanh");
+    values["activation_function"] = GENERATE("gelu_new", "gelu_pytorch_tanh", "gelu_fast", "gelu", "relu");
     values["reorder_and_upcast_attn"] = true;
     values["scale_attn_weights"] = true;
     CHECK_NOTHROW(read(values));
@@ -101,4 +100,14 @@ TEST_CASE("config: what changes no number, or only the rounding, is accepted", "
 
 TEST_CASE("config: must be an object", "[load]") {
     check_message(message_of([&] { read(nlohmann::json::array()); }), {"config.json", "object"});
+}
+
+TEST_CASE("config: nothing may follow it, and a page in its place is named", "[load]") {
+    TempFolder const folder;
+    std::string const text = small_config().dump();
+    CHECK(read_config(folder.write("config.json", text + " \n")).n_head == 3);
+    check_message(message_of([&] { read_config(folder.write("config.json", text + '\0' + "{}")); }),
+                  {"config.json", "JSON", fmt::format("byte {}", text.size())});
+    check_message(message_of([&] { read_config(folder.write("config.json", "<html>")); }),
+                  {"config.json", "web page"});
 }

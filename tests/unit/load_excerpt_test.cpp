@@ -2,6 +2,7 @@
 
 #include "onehead/error.hpp"
 #include "onehead/model/excerpt.hpp"
+#include "onehead/model/run.hpp"
 #include "support/message_of.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tiny_model.hpp"
@@ -84,14 +85,15 @@ TEST_CASE("excerpt: says what it holds when it is asked for more", "[load]") {
     CHECK_THROWS_AS(hidden.model.embed({7, 3, 7}), UsageError);
     check_message(message_of([&] { rows.model.embed({4}); }),
                   {"tiny.safetensors", "token 4", "seven 3 seven", "7, 3, 7"});
-    check_message(message_of([&] { rows.model.attention(1); }), {"tiny.safetensors", "layer 1", "holds 0"});
+    check_message(message_of([&] { rows.model.attention(1); }),
+                  {"tiny.safetensors", "layer", "holds: 0, found 1"});
     check_message(message_of([&] { rows.model.mlp(0); }), {"tiny.safetensors", "MLP", "layer 0"});
     check_message(message_of([&] { rows.model.hidden_states(0); }), {"tiny.safetensors", "layer 0"});
     check_message(message_of([&] {
                       hidden.model.check_tokens({7, 3});
                   }),
                   {"tiny.safetensors", "seven 3 seven"});
-    check_message(message_of([&] { hidden.model.attention(0); }), {"layer 0", "holds 1"});
+    check_message(message_of([&] { hidden.model.attention(0); }), {"layer", "holds: 1, found 0"});
 }
 
 TEST_CASE("excerpt: metadata that is missing or wrong is an Error", "[load]") {
@@ -101,11 +103,11 @@ TEST_CASE("excerpt: metadata that is missing or wrong is an Error", "[load]") {
     };
     auto const [key, value, words] = GENERATE(values<Case>({
         {"n_head", "3", {"n_head 3"}},
-        {"n_head", "0", {"above 0"}},
+        {"n_head", "0", {"from 1", "found 0"}},
         {"n_head", "2.0", {"2.0"}},
         {"n_head", "-2", {"-2"}},
-        {"n_layer", "many", {"many"}},
-        {"n_layer", "0", {"above 0"}},
+        {"n_layer", "many", {"n_layer", "JSON", "many"}},
+        {"n_layer", "0", {"from 1", "found 0"}},
         {"layer_norm_epsilon", "small", {"small"}},
         {"layer_norm_epsilon", "nan", {"nan"}},
         {"layer_norm_epsilon", "-1", {"-1"}},
@@ -131,7 +133,59 @@ TEST_CASE("excerpt: metadata that is missing or wrong is an Error", "[load]") {
 
     if (key == "n_layer") return;  // the one that may be left out
     content.metadata.erase(key);
-    check_message(open_message(content), {"tiny.safetensors", key, "excerpt"});
+    check_message(open_message(content), {"tiny.safetensors", key, "metadata"});
+}
+
+TEST_CASE("excerpt: carries what its tokens stand for, and needs no other file then", "[load]") {
+    auto content = tiny_excerpt();
+    content.metadata["token_bytes"] = R"(["736576656E", "203320", "736576656f"])";
+    check_message(open_message(content), {"token_bytes", "seven 3 seven"});
+    content.metadata["token_ids"] = "[7, 3, 7]";
+    content.metadata["text"] = "abcab";
+    content.metadata["token_bytes"] = R"(["6162", "63", "6162"])";
+    Opened const opened(content);
+    auto const before = File::bytes_read();
+    Tokens const tokens = opened.model.tokens({3, 7});
+    CHECK(label(tokens[0]) == "'c'");
+    CHECK(label(tokens[1]) == "'ab'");
+    CHECK(File::bytes_read() == before);
+    CHECK(opened.model.encode("abcab") == std::vector<int>{7, 3, 7});
+    CHECK_THROWS_AS(opened.model.encode("abc"), UsageError);
+    check_message(message_of([&] { opened.model.encode("abc"); }), {"abcab", "token ids"});
+    CHECK(label(opened.model.tokens({5})[0]) == R"('\#5')");
+}
+
+TEST_CASE("excerpt: ids with the same bytes keep different labels, and no bytes are fine", "[load]") {
+    auto content = tiny_excerpt();
+    content.metadata["text"] = "aaa";
+    content.metadata["token_bytes"] = R"(["61", "61", "61"])";
+    Opened const twins(content);
+    CHECK(label(twins.model.tokens({7})[0]) == R"('a\#7')");
+    CHECK(label(twins.model.tokens({3})[0]) == R"('a\#3')");
+    content.metadata["text"] = "";
+    content.metadata["token_bytes"] = R"(["", "", ""])";
+    Opened const unknown(content);
+    CHECK(label(unknown.model.tokens({7})[0]) == R"('\#7')");
+    content.metadata["text"] = "\uFFFD";
+    content.metadata["token_bytes"] = R"(["", "FF", ""])";
+    Opened const half(content);
+    CHECK(label(half.model.tokens({3})[0]) == R"('\xFF')");
+}
+
+// GPT-2's tokens 3, 7 and 3 are "$", "(" and "$".
+TEST_CASE("excerpt: without its tokens' bytes GPT-2's vocabulary has to give its text", "[load][!mayfail]") {
+    auto content = tiny_excerpt();
+    content.metadata["token_ids"] = "[3, 7, 3]";
+    content.metadata["text"] = "$($";
+    Opened const gpt2(content);
+    CHECK(label(gpt2.model.tokens({7})[0]) == "'('");
+    CHECK(gpt2.model.encode("($") == std::vector<int>{7, 3});
+    content.metadata["text"] = "the th";
+    Opened const foreign(content);
+    CHECK_THROWS_AS(foreign.model.tokens({7}), Error);
+    check_message(message_of([&] { foreign.model.tokens({7}); }),
+                  {"tiny.safetensors", "the th", "token_bytes"});
+    CHECK_THROWS_AS(foreign.model.encode("the"), UsageError);
 }
 
 TEST_CASE("excerpt: tensors that are missing or misshapen are an Error", "[load]") {
@@ -181,4 +235,60 @@ TEST_CASE("excerpt: a checkpoint's weights given as an excerpt", "[load]") {
     check_message(
         message_of([] { Excerpt const model(ONEHEAD_SOURCE_DIR "/data/gpt2-mini/model.safetensors"); }),
         {"model.safetensors", "excerpt", "folder"});
+}
+
+namespace {
+
+// A file of the checkpoint's length with the header and some bytes of it, zeros elsewhere.
+std::string only(std::string const& all, std::uint64_t data_begin, std::vector<ByteRange> const& ranges) {
+    std::string part(all.size(), '\0');
+    all.copy(part.data(), data_begin);
+    for (auto const& [begin, end] : ranges) all.copy(&part[begin], end - begin, begin);
+    return part;
+}
+
+std::uint64_t bytes_in(std::vector<ByteRange> const& ranges) {
+    std::uint64_t count = 0;
+    for (auto const& [begin, end] : ranges) count += end - begin;
+    return count;
+}
+
+}  // namespace
+
+// In float32: a row of wte or wpe has 4 numbers, a layer's attention 4 + 4 + 48 + 12 + 16 + 4 = 88, the MLP
+// below it 4 + 4 + 64 + 16 + 64 + 4 = 156.
+TEST_CASE("excerpt: the bytes that one needs are enough, and no more", "[load]") {
+    auto const [layer, numbers] = GENERATE(
+        table<std::size_t, std::uint64_t>({{0, 3 * 4 + 2 * 4 + 88}, {1, 3 * 4 + 2 * 4 + 2 * 88 + 156}}));
+    std::vector<int> const ids{7, 3, 7};
+    TinyCheckpoint tiny(GENERATE("", "transformer."));
+    TempFolder const folder;
+    tiny.write(folder.path());
+    auto const path = folder.path() / "model.safetensors";
+    std::string const all = tiny.weights.bytes();
+    std::uint64_t const data_begin = Safetensors(path).header().data_begin;
+    folder.write("model.safetensors", all.substr(0, data_begin));
+    SafetensorsHeader const header = read_header_alone(File(path));
+    CHECK(header.data_begin == data_begin);
+    CHECK(data_begin + header.data_size() == all.size());
+    auto const ranges = excerpt_ranges(header, layer, ids);
+    CHECK(bytes_in(ranges) == 4 * numbers);
+    for (std::size_t i = 1; i < ranges.size(); ++i) CHECK(ranges[i - 1].end < ranges[i].begin);
+
+    auto const rows_of = [&](std::string const& bytes) {
+        folder.write("model.safetensors", bytes);
+        Checkpoint const model(folder.path());
+        return grid_of(arriving_rows(model, ids, layer));
+    };
+    CHECK(rows_of(only(all, data_begin, ranges)) == rows_of(all));
+}
+
+TEST_CASE("excerpt: ranges of what is not there are refused", "[load]") {
+    SafetensorsHeader const header = parse_header("{}", "empty");
+    check_message(message_of([&] { excerpt_ranges(header, 0, {1}); }), {"wpe.weight"});
+    TempFolder const folder;
+    TinyCheckpoint().write(folder.path());
+    SafetensorsHeader const tiny = read_header(File(folder.path() / "model.safetensors"));
+    check_message(message_of([&] { excerpt_ranges(tiny, 0, {10}); }), {"wte.weight", "10"});
+    check_message(message_of([&] { excerpt_ranges(tiny, 2, {1}); }), {"h.2.ln_1.weight"});
 }

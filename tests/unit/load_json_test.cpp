@@ -30,6 +30,8 @@ TEST_CASE("json: refuses what two readers could take differently", "[load]") {
         {R"({"a": 1, "b": 2, "a": 1})", {"\"a\"", "twice"}},
         {R"([{"x": {"long\nkey": 1, "long\nkey": 2}}])", {"long\\nkey", "twice"}},
         {R"({"a": 1e999})", {"too large"}},
+        {std::string("{}\0", 3), {"byte 2"}},
+        {std::string("{}\0{\"a\": 1}", 11), {"byte 2", "line 1"}},
         {std::string(17, '[') + std::string(17, ']'), {"16 levels"}},
         {std::string(500000, '['), {"16 levels"}},
     }));
@@ -38,6 +40,20 @@ TEST_CASE("json: refuses what two readers could take differently", "[load]") {
     auto const message = message_of([&] { read_json(path); });
     check_message(message, {"bad.json"});
     check_message(message, words);
+}
+
+TEST_CASE("json: many objects side by side are refused before they take long", "[load]") {
+    auto const objects = [](int count, std::string const& key) {
+        std::string text;
+        for (int i = 0; i < count; ++i)
+            text += (i == 0 ? "" : ",") + (key.empty() ? "" : "\"" + std::to_string(i) + "\":") + "{}";
+        return text;
+    };
+    CHECK_NOTHROW(parse_json("{" + objects(2000, "k") + "}", "some"));
+    check_message(message_of([&] { parse_json("{" + objects(60000, "k") + "}", "many"); }),
+                  {"many", "fewer objects"});
+    check_message(message_of([&] { parse_json("[" + objects(60000, "") + "]", "many"); }),
+                  {"many", "fewer objects"});
 }
 
 TEST_CASE("json: depth and size have limits", "[load]") {

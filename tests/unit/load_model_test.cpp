@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <optional>
 
 #include "onehead/error.hpp"
 #include "onehead/model/model.hpp"
@@ -25,13 +26,46 @@ TEST_CASE("model: the one that comes with the program", "[load]") {
     CHECK(open_model(data_folder() / "gpt2-mini" / "")->name() == "gpt2-mini");
 }
 
-TEST_CASE("model: the default is the environment's, else one in the data folder", "[load]") {
-    char const* const set = std::getenv("ONEHEAD_MODEL");
-    std::string const before = set == nullptr ? "" : set;
-    REQUIRE(::setenv("ONEHEAD_MODEL", "/some/where", 1) == 0);
-    CHECK(default_model() == "/some/where");
-    REQUIRE(::setenv("ONEHEAD_MODEL", "", 1) == 0);
-    bool const downloaded = std::filesystem::exists(data_folder() / "gpt2" / "model.safetensors");
-    CHECK(default_model() == data_folder() / (downloaded ? "gpt2" : "gpt2-mini"));
-    REQUIRE(::setenv("ONEHEAD_MODEL", before.c_str(), 1) == 0);
+namespace {
+
+// Sets ONEHEAD_MODEL for as long as the test runs.
+class Environment {
+public:
+    explicit Environment(std::string const& value) {
+        if (char const* const set = std::getenv(name)) before_ = set;
+        ::setenv(name, value.c_str(), 1);
+    }
+    ~Environment() { before_ ? ::setenv(name, before_->c_str(), 1) : ::unsetenv(name); }
+    Environment(Environment const&) = delete;
+    Environment(Environment&&) = delete;
+    Environment& operator=(Environment const&) = delete;
+    Environment& operator=(Environment&&) = delete;
+
+private:
+    static constexpr auto name = "ONEHEAD_MODEL";
+    std::optional<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("model: the default is the environment's, else gpt2-mini, whatever else is there", "[load]") {
+    TempFolder const folder;
+    TinyCheckpoint().write(folder.path());
+    {
+        Environment const chosen(folder.path().string());
+        CHECK(open_default_model()->config().d_model == 4);
+    }
+    {
+        Environment const chosen("");
+        CHECK(open_default_model()->name() == "gpt2-mini");
+    }
+    Environment const missing("/no/such/model");
+    check_message(message_of([] { open_default_model(); }),
+                  {"$ONEHEAD_MODEL", "/no/such/model", "No such file"});
+}
+
+TEST_CASE("model: a bare name is a folder here, else one of those that come with the program", "[load]") {
+    CHECK(open_model("gpt2-mini")->name() == "gpt2-mini");
+    check_message(message_of([] { open_model("./gpt2-mini"); }), {"gpt2-mini", "No such file"});
+    check_message(message_of([] { open_model("texts"); }), {"texts"});
 }

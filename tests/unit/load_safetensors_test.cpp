@@ -56,10 +56,10 @@ TEST_CASE("safetensors: chosen rows, in any order and again", "[load]") {
     auto const& file = opened.file;
     CHECK(grid_of(file.read_rows("f32", std::vector<std::size_t>{2, 0, 2})) == Grid{{5, 6}, {1, 2}, {5, 6}});
     CHECK(grid_of(file.read_rows("f16", std::vector<std::size_t>{1})) == Grid{{0.333251953125F, 0x1p-24F}});
-    CHECK(grid_of(file.read_first_rows("f32", 2)) == Grid{{1, 2}, {3, 4}});
+    CHECK(grid_of(file.read_rows_from_to("f32", 0, 2)) == Grid{{1, 2}, {3, 4}});
     check_message(message_of([&] { file.read_rows("f32", std::vector<std::size_t>{3}); }),
                   {"some.safetensors", "\"f32\"", "at least 4 rows", "[3, 2]"});
-    check_message(message_of([&] { file.read_first_rows("bf16", 1); }), {"\"bf16\"", "matrix", "[2]"});
+    check_message(message_of([&] { file.read_rows_from_to("bf16", 0, 1); }), {"\"bf16\"", "matrix", "[2]"});
 }
 
 TEST_CASE("safetensors: any floats as double, with what is no weight", "[load]") {
@@ -77,7 +77,9 @@ TEST_CASE("safetensors: says which tensor does not serve, and why", "[load]") {
     check_message(message_of([&] { file.read_vector("w", 2); }), {"some.safetensors", "\"w\"", "missing"});
     check_message(message_of([&] { file.read_matrix("f32", 2, 3); }), {"\"f32\"", "[2, 3]", "[3, 2]"});
     check_message(message_of([&] { file.read_vector("f32", 6); }), {"\"f32\"", "[6]", "[3, 2]"});
-    check_message(message_of([&] { file.read_vector("f64", 2); }), {"\"f64\"", "F32, F16 or BF16", "F64"});
+    check_message(message_of([&] { file.read_vector("i64", 2); }),
+                  {"\"i64\"", "F32, F16, BF16 or F64", "I64"});
+    check_message(message_of([&] { file.read_vector("f64", 2); }), {"\"f64\"", "-inf", "[1]"});
     check_message(message_of([&] { file.read_vector("f8", 3); }), {"\"f8\"", "F8_E4M3"});
     check_message(message_of([&] { file.read_doubles("bool"); }), {"\"bool\"", "BOOL"});
     check_message(message_of([&] { file.read_integers("f32"); }), {"\"f32\"", "I64", "F32"});
@@ -133,4 +135,50 @@ TEST_CASE("safetensors: a reference in float64", "[load]") {
     Safetensors const file(ONEHEAD_SOURCE_DIR "/tests/reference/mini-0-f64.safetensors");
     CHECK(file.read_doubles("0.ln_1")[4U * 192 + 10] == 0.05124153539402594);  // by numpy, "<f8"
     CHECK(file.read_integers("token_ids") == std::vector<std::int64_t>{464, 3797, 3332, 319, 262, 2603});
+}
+
+// The nearest float32 of 0.1 is 0x3dcccccd; 1 + 2^-24 lies in the middle and goes to the even one, 1; of
+// 1 + 2^-24 + 2^-50 only one rounding in one step gives 1 + 2^-23.
+TEST_CASE("safetensors: weights in float64 are rounded once", "[load]") {
+    TestFile content;
+    content.tensors["w"] = {
+        "F64", {2, 2}, bytes_of(std::vector<double>{0.1, 1 + 0x1p-24, 1 + 0x1p-24 + 0x1p-50, -3})};
+    content.tensors["large"] = {"F64", {1}, bytes_of(std::vector<double>{1e300})};
+    Opened const opened(content);
+    CHECK(grid_of(opened.file.read_matrix("w", 2, 2)) == Grid{{0x1.99999ap-4F, 1}, {1 + 0x1p-23F, -3}});
+    CHECK(grid_of(opened.file.read_rows("w", std::vector<std::size_t>{1})) == Grid{{1 + 0x1p-23F, -3}});
+    check_message(message_of([&] { opened.file.read_vector("large", 1); }),
+                  {"\"large\"", "inf at [0]", "float32"});
+}
+
+TEST_CASE("safetensors: a tensor that nobody reads may have any type of the format", "[load]") {
+    auto const [dtype, bits] = GENERATE(table<std::string, std::uint64_t>(
+        {{"F64", 64},    {"F32", 32},        {"F16", 16},        {"BF16", 16},   {"I64", 64},
+         {"I32", 32},    {"I16", 16},        {"I8", 8},          {"U64", 64},    {"U32", 32},
+         {"U16", 16},    {"U8", 8},          {"BOOL", 8},        {"C64", 64},    {"F8_E4M3", 8},
+         {"F8_E5M2", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F8_E8M0", 8}, {"F6_E2M3", 6},
+         {"F6_E3M2", 6}, {"F4", 4}}));
+    INFO(dtype);
+    TestFile content;
+    content.tensors["w"] = f32({1}, {5});
+    content.tensors["other"] = {dtype, {2, 4}, std::string(bits, 'x')};  // 8 values take `bits` bytes
+    CHECK(values_of(Opened(content).file.read_vector("w", 1)) == Values{5});
+    content.tensors["other"] = {dtype, {2, 4}, std::string(bits + 1, 'x')};
+    check_message(message_of([&] { Opened const opened(content); }), {"\"other\"", dtype});
+    if (bits >= 8) return;
+    content.tensors["other"] = {dtype, {1}, "x"};  // a part of a byte
+    check_message(message_of([&] { Opened const opened(content); }), {"\"other\"", dtype});
+}
+
+TEST_CASE("safetensors: what is written is read back", "[load]") {
+    SafetensorsWriter writer({{"text", "caf\u00e9"}, {"none", ""}});
+    Matrix m = Matrix::from_shape({2, 3});
+    for (std::size_t i = 0; i < 6; ++i) m.data()[i] = static_cast<float>(i);
+    writer.add("m", m);
+    writer.add("ids", std::vector<std::int64_t>{-1, 50256});
+    TempFolder const folder;
+    Safetensors const file(folder.write("w", writer.bytes()));
+    CHECK(file.metadata() == SafetensorsHeader::Metadata{{"text", "caf\u00e9"}, {"none", ""}});
+    CHECK(grid_of(file.read_matrix("m", 2, 3)) == Grid{{0, 1, 2}, {3, 4, 5}});
+    CHECK(file.read_integers("ids") == std::vector<std::int64_t>{-1, 50256});
 }

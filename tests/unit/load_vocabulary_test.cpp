@@ -4,10 +4,10 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "onehead/error.hpp"
 #include "onehead/model/tokenizer.hpp"
+#include "support/temp_folder.hpp"
 
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
@@ -28,28 +28,21 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
     return text.replace(text.find(from), from.size(), to);
 }
 
-// A model folder that lives as long as the test.
-struct Folder {
-    fs::path path =
-        fs::temp_directory_path() / ("onehead-tokenizer-test-" + std::to_string(std::random_device{}()));
-
+struct Folder : onehead::test::TempFolder {
     Folder(std::string_view merges, std::string_view vocabulary) {
-        fs::create_directory(path);
-        std::ofstream(path / "merges.txt", std::ios::binary) << merges;
-        std::ofstream(path / "vocab.json", std::ios::binary) << vocabulary;
+        write("merges.txt", std::string{merges});
+        write("vocab.json", std::string{vocabulary});
     }
-    Folder(Folder const&) = delete;
-    Folder(Folder&&) = delete;
-    Folder& operator=(Folder const&) = delete;
-    Folder& operator=(Folder&&) = delete;
-    ~Folder() { fs::remove_all(path); }
 };
+
+std::string one_byte(int byte) {
+    return onehead::in_alphabet(std::string(1, static_cast<char>(byte)));
+}
 
 // 256 bytes, "th" and "the", with ids from the end to the beginning.
 std::string small_vocabulary() {
     nlohmann::json ids;
-    for (int byte = 0; byte < 256; ++byte)
-        ids[std::string(onehead::byte_symbol(byte).characters)] = 257 - byte;
+    for (int byte = 0; byte < 256; ++byte) ids[one_byte(byte)] = 257 - byte;
     ids["th"] = 1;
     ids["the"] = 0;
     return ids.dump();
@@ -60,7 +53,7 @@ std::string const small_merges = "#version: 0.2\nt h\nth e\n";
 std::string error_of(std::string_view merges, std::string_view vocabulary) {
     Folder const folder(merges, vocabulary);
     try {
-        Tokenizer const tokenizer(folder.path);
+        Tokenizer const tokenizer(folder.path());
     } catch (onehead::UsageError const&) {
         return "a UsageError";
     } catch (onehead::Error const& error) {
@@ -81,11 +74,11 @@ std::string error_of_vocabulary(std::string_view vocabulary) {
 
 TEST_CASE("a vocabulary that does not follow the rule is read from vocab.json") {
     Folder const folder(small_merges, small_vocabulary());
-    Tokenizer const tokenizer(folder.path);
+    Tokenizer const tokenizer(folder.path());
     CHECK(tokenizer.size() == 258);
     CHECK(tokenizer.encode("theth") == Ids{0, 1});
-    CHECK(tokenizer.encode("!") == Ids{257});
-    CHECK(tokenizer.decode({0, 1, 257}) == "theth!");
+    CHECK(tokenizer.encode("!") == Ids{257 - '!'});
+    CHECK(tokenizer.decode({0, 1, 257 - '!'}) == "theth!");
     CHECK_THROWS_WITH(tokenizer.bytes(258), Contains("0 to 257"));
 }
 
@@ -94,13 +87,13 @@ TEST_CASE("two ids that changed places in GPT-2's vocab.json are noticed") {
         replaced(read(model / "vocab.json"), R"("\u0120cat": 3797)", R"("\u0120cat": 3290)");
     vocabulary = replaced(vocabulary, R"("\u0120dog": 3290)", R"("\u0120dog": 3797)");
     Folder const folder(read(model / "merges.txt"), vocabulary);
-    CHECK(Tokenizer(folder.path).encode("The cat") == Ids{464, 3290});
+    CHECK(Tokenizer(folder.path()).encode("The cat") == Ids{464, 3290});
 }
 
 TEST_CASE("a token more in vocab.json has its id") {
     Folder const folder(read(model / "merges.txt"),
                         replaced(read(model / "vocab.json"), ": 50256}", ": 50256, \"<pad>\": 50257}"));
-    Tokenizer const tokenizer(folder.path);
+    Tokenizer const tokenizer(folder.path());
     CHECK(tokenizer.size() == 50258);
     CHECK(tokenizer.bytes(50257) == "<pad>");
 }
@@ -108,7 +101,7 @@ TEST_CASE("a token more in vocab.json has its id") {
 TEST_CASE("line ends of another system, no version line and no last line end change nothing") {
     CHECK(error_of_merges("#version: 0.2\r\nt h\r\nth e\r\n") == "no error");
     Folder const folder("t h\r\nth e", small_vocabulary());
-    CHECK(Tokenizer(folder.path).encode("theth") == Ids{0, 1});
+    CHECK(Tokenizer(folder.path()).encode("theth") == Ids{0, 1});
 }
 
 TEST_CASE("a bad merges.txt is named with the line and what is wrong") {
@@ -142,7 +135,9 @@ TEST_CASE("a bad vocab.json is named with what is wrong") {
     CHECK_THAT(error_of_vocabulary("{\"a\": 18446744073709551615}"), Contains("18446744073709551615"));
     CHECK_THAT(error_of_vocabulary("{\"a\": 0, \"b\": 0}"), Contains("each once"));
     CHECK_THAT(error_of_vocabulary("{\"a\": 1}"), Contains("gap"));
-    CHECK_THAT(error_of_vocabulary("{\"a\": 0}"), Contains("none for"));
+    CHECK_THAT(error_of_vocabulary("{\"t\": 0, \"h\": 1}"), Contains("none for 'th'"));
+    CHECK_THAT(error_of_vocabulary(small_vocabulary() + '\0'), Contains("vocab.json") && Contains("JSON"));
+    CHECK_THAT(error_of_vocabulary(small_vocabulary() + std::string("\0{}", 3)), Contains("JSON"));
     CHECK_THAT(error_of_vocabulary("{\"\\ud800\": 0}"), Contains("JSON"));
 }
 
@@ -155,10 +150,148 @@ TEST_CASE("errors are one line and say what to do") {
 
 TEST_CASE("a folder without the files is refused by name") {
     Folder const folder(small_merges, small_vocabulary());
-    fs::remove(folder.path / "vocab.json");
-    CHECK_THROWS_WITH(Tokenizer(folder.path), Contains("vocab.json") && Contains("No such file"));
-    fs::remove(folder.path / "merges.txt");
-    CHECK_THROWS_WITH(Tokenizer(folder.path), Contains("merges.txt") && Contains("No such file"));
-    fs::create_directory(folder.path / "merges.txt");
-    CHECK_THROWS_AS(Tokenizer(folder.path), onehead::Error);
+    fs::remove(folder.path() / "vocab.json");
+    CHECK_THROWS_WITH(Tokenizer(folder.path()), Contains("vocab.json") && Contains("No such file"));
+    fs::remove(folder.path() / "merges.txt");
+    CHECK_THROWS_WITH(Tokenizer(folder.path()),
+                      Contains("merges.txt") && Contains("tokenizer.json") && Contains("none of them"));
+    fs::create_directory(folder.path() / "merges.txt");
+    CHECK_THROWS_AS(Tokenizer(folder.path()), onehead::Error);
+}
+
+// What a training on little text leaves: only the bytes that the text had, here of "the hat".
+TEST_CASE("a vocabulary without all bytes is read; a text with another byte is refused") {
+    Folder const folder(
+        "#version: 0.2\nt h\nth e\n",
+        R"({"<|endoftext|>": 0, "a": 1, "e": 2, "h": 3, "t": 4, "\u0120": 5, "th": 6, "the": 7})");
+    Tokenizer const tokenizer(folder.path());
+    CHECK(tokenizer.size() == 8);
+    CHECK(tokenizer.encode("the hat") == Ids{7, 5, 3, 1, 4});
+    CHECK(tokenizer.decode({7, 5, 3, 1, 4}) == "the hat");
+    CHECK_THROWS_AS(tokenizer.encode("the cat"), onehead::UsageError);
+    CHECK_THROWS_WITH(tokenizer.encode("the cat"), Contains("'c'") && Contains("tokens for"));
+    CHECK(tokenizer.id_of_end() == 0);
+}
+
+TEST_CASE("tokens that were added have labels, and an id that nobody knows has its number") {
+    using onehead::label;
+    Folder const folder(small_merges, small_vocabulary());
+    CHECK(label(Tokenizer(folder.path()).token(258)) == R"('\#258')");
+    folder.write("added_tokens.json", R"({"<pad>": 258})");
+    folder.write("tokenizer_config.json",
+                 R"({"added_tokens_decoder": {"260": {"content": "<mask>"}, "0": {"content": "no"}}})");
+    Tokenizer const tokenizer(folder.path());
+    CHECK(label(tokenizer.token(258)) == "'<pad>'");
+    CHECK(label(tokenizer.token(259)) == R"('\#259')");
+    CHECK(label(tokenizer.token(260)) == "'<mask>'");
+    CHECK(label(tokenizer.token(0)) == "'the'");
+    CHECK(tokenizer.size() == 261);
+    CHECK_THROWS_AS(tokenizer.bytes(259), onehead::UsageError);
+    folder.write("added_tokens.json", "{damaged");  // of no use to this text
+    CHECK(Tokenizer(folder.path()).encode("the") == Ids{0});
+}
+
+// "\u0120a" and " a" are two tokens, and both stand for the bytes " a".
+TEST_CASE("two tokens with the same bytes have different labels") {
+    using onehead::label;
+    Folder const folder("#version: 0.2\n\u0120 a\n",
+                        R"({"a": 0, "\u0120": 1, "\u0120a": 2, " a": 3, "b": 4})");
+    Tokenizer const tokenizer(folder.path());
+    CHECK(tokenizer.bytes(2) == tokenizer.bytes(3));
+    CHECK(label(tokenizer.token(2)) == R"(' a\#2')");
+    CHECK(label(tokenizer.token(3)) == R"(' a\#3')");
+    CHECK(label(tokenizer.token(0)) == "'a'");
+    folder.write("added_tokens.json", R"({"b": 9})");
+    CHECK(label(Tokenizer(folder.path()).token(9)) == R"('b\#9')");
+    for (int const id : {0, 2, 3, 77}) {
+        auto const back = onehead::token_of_label(id, label(tokenizer.token(id)));
+        REQUIRE(back.has_value());
+        CHECK(back->bytes == tokenizer.token(id).bytes);
+        CHECK(label(*back) == label(tokenizer.token(id)));
+    }
+    CHECK_FALSE(onehead::token_of_label(1, R"(' a\#2')").has_value());
+    CHECK_FALSE(onehead::token_of_label(1, "''").has_value());
+}
+
+namespace {
+
+// As small_vocabulary and small_merges, in one file; `merges` is JSON.
+nlohmann::json whole_tokenizer(nlohmann::json const& merges) {
+    return {{"version", "1.0"},
+            {"added_tokens", {{{"id", 258}, {"content", "<|endoftext|>"}, {"special", true}}}},
+            {"normalizer", nullptr},
+            {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}}},
+            {"model",
+             {{"type", "BPE"},
+              {"dropout", nullptr},
+              {"vocab", nlohmann::json::parse(small_vocabulary())},
+              {"merges", merges}}}};
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer.json serves where the two files are not there") {
+    onehead::test::TempFolder const folder;
+    nlohmann::json const texts{"t h", "th e"};
+    nlohmann::json const pairs = nlohmann::json::parse(R"([["t", "h"], ["th", "e"]])");
+    for (auto const& merges : {texts, pairs}) {
+        folder.write("tokenizer.json", whole_tokenizer(merges).dump());
+        Tokenizer const tokenizer(folder.path());
+        CHECK(tokenizer.size() == 259);
+        CHECK(tokenizer.encode("theth!") == Ids{0, 1, 257 - '!'});
+        CHECK(tokenizer.bytes(258) == "<|endoftext|>");
+        CHECK_FALSE(tokenizer.adds_space());
+    }
+    auto spaced = whole_tokenizer(pairs);
+    spaced["pre_tokenizer"]["add_prefix_space"] = true;
+    folder.write("tokenizer.json", spaced.dump());
+    CHECK(Tokenizer(folder.path()).adds_space());
+}
+
+TEST_CASE("a tokenizer.json of another kind, or a damaged one, is named") {
+    onehead::test::TempFolder const folder;
+    nlohmann::json const pairs = nlohmann::json::parse(R"([["t", "h"], ["th", "e"]])");
+    auto const message = [&](std::string const& text) -> std::string {
+        folder.write("tokenizer.json", text);
+        try {
+            Tokenizer const tokenizer(folder.path());
+        } catch (onehead::Error const& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    auto const with = [&](char const* place, nlohmann::json const& value) {
+        auto file = whole_tokenizer(pairs);
+        file[nlohmann::json::json_pointer(place)] = value;
+        return message(file.dump());
+    };
+    CHECK_THAT(with("/model/type", "WordPiece"), Contains("tokenizer.json") && Contains("token ids"));
+    CHECK_THAT(with("/pre_tokenizer", {{"type", "Whitespace"}}), Contains("byte-level BPE"));
+    CHECK_THAT(with("/pre_tokenizer", nullptr), Contains("byte-level BPE"));
+    CHECK_THAT(with("/normalizer", {{"type", "NFC"}}), Contains("byte-level BPE"));
+    CHECK_THAT(with("/model/end_of_word_suffix", "</w>"), Contains("byte-level BPE"));
+    CHECK_THAT(with("/model/merges", {"t h", "the"}), Contains("line 2") && Contains("'the'"));
+    CHECK_THAT(with("/model/merges", nlohmann::json::parse("[1, 2]")),
+               Contains("tokenizer.json") && Contains("texts"));
+    CHECK_THAT(with("/model/merges", nlohmann::json::parse(R"([["t", 1]])")), Contains("tokenizer.json"));
+    CHECK_THAT(with("/model/vocab", nlohmann::json::object()),
+               Contains("tokenizer.json") && Contains("'th'"));
+    CHECK_THAT(with("/model/vocab/th", "1"), Contains("'th'"));
+    CHECK_THAT(with("/model", 7), Contains("tokenizer.json"));
+    CHECK_THAT(message("{}"), Contains("model"));
+    CHECK_THAT(message("[]"), Contains("tokenizer.json"));
+    CHECK_THAT(message("<html>"), Contains("web page"));
+    CHECK_THAT(message(whole_tokenizer(pairs).dump() + '\0'), Contains("JSON"));
+    CHECK_THAT(message(std::string(100'000, '[')), Contains("16 levels"));
+    std::string many = "{\"a\": [";
+    for (int i = 0; i < 200'000; ++i) many += "[],";
+    CHECK_THAT(message(many + "1]}"), Contains("at most 20000"));
+}
+
+TEST_CASE("add_prefix_space is seen") {
+    Folder const folder(small_merges, small_vocabulary());
+    CHECK_FALSE(Tokenizer(folder.path()).adds_space());
+    folder.write("tokenizer_config.json", R"({"add_prefix_space": true})");
+    CHECK(Tokenizer(folder.path()).adds_space());
+    CHECK(Tokenizer(folder.path()).encode("the") == Ids{0});  // the text is taken as it is
 }

@@ -22,7 +22,9 @@ Vector slice(Vector const& v, std::size_t first, std::size_t count) {
 // Written out here, so that the hash is tested apart from how the program cuts a head.
 std::string hash_of(std::size_t layer, std::size_t head) {
     auto const block = Checkpoint(ONEHEAD_SOURCE_DIR "/data/gpt2-mini").attention(layer);
-    HeadWeights weights;
+    Case weights;
+    weights.ln_1 = block.ln_1;
+    weights.b_o = block.c_proj_bias;
     weights.w_q = columns(block.c_attn, 64 * head, 64);
     weights.w_k = columns(block.c_attn, 192 + 64 * head, 64);
     weights.w_v = columns(block.c_attn, 384 + 64 * head, 64);
@@ -32,7 +34,7 @@ std::string hash_of(std::size_t layer, std::size_t head) {
     weights.w_o = Matrix::from_shape({64, 192});
     for (std::size_t i = 0; i < 64; ++i)
         for (std::size_t j = 0; j < 192; ++j) weights.w_o(i, j) = block.c_proj(64 * head + i, j);
-    return weights_sha256(block.ln_1, weights, block.c_proj_bias);
+    return weights_sha256(weights);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-// The arithmetic under the head: products, the exponential, LayerNorm, threads.
+// The arithmetic under the head: products, the exponential, threads.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 
-#include "onehead/attention/head.hpp"
 #include "onehead/math/exp.hpp"
 #include "onehead/math/kernel.hpp"
 #include "onehead/math/parallel.hpp"
@@ -118,16 +117,6 @@ TEST_CASE("exponentials side by side have the bits of one alone") {
         different += std::memcmp(&together[i], &alone, sizeof alone) != 0 ? 1U : 0U;
     }
     CHECK(different == 0);
-}
-
-TEST_CASE("LayerNorm takes the biased variance and puts epsilon under the root") {
-    Vector const ones{1, 1, 1, 1};
-    Vector const zeros{0, 0, 0, 0};
-    Matrix const normal = layer_norm(Matrix{{1, 0, 0, 0}, {3, 3, 3, 3}}, ones, zeros, 1e-5);
-    CHECK(normal(0, 0) == Approx(1.7320046).epsilon(1e-7));
-    for (std::size_t d = 1; d < 4; ++d) CHECK(normal(0, d) == Approx(-0.5773349).epsilon(1e-6));
-    for (std::size_t d = 0; d < 4; ++d) CHECK(normal(1, d) == 0);
-    CHECK((layer_norm(Matrix{{3, 3, 3, 3}}, ones, Vector{1, 2, 3, 4}, 1e-5) == Matrix{{1, 2, 3, 4}}));
 }
 
 TEST_CASE("ranges cover everything once, and an Error in a thread comes back to the caller", "[threads]") {

@@ -56,7 +56,7 @@ Matrix through_mlp() {
 
 Matrix normalized() {
     Random random{8};
-    return layer_norm(random.matrix(n_seq, 600), random.vector(600), random.vector(600), 1e-5);
+    return normalize(random.matrix(n_seq, 600), {random.vector(600), random.vector(600), 1e-5});
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ TEST_CASE("every step, LayerNorm and the MLP have the same bits from one thread 
         Case const c = random_case(1, n_seq);
         Trace const traced = trace_of(c);
         for (Step const& step : traced.steps()) found.push_back(bits(step.values));
-        found.push_back(bits(after_attention(c.residual, c.block)));
+        found.push_back(bits(after_attention(c.residual, *c.block)));
         if (expected.empty()) expected = found;
         CAPTURE(count);
         CHECK((found == expected));

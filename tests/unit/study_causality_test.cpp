@@ -223,6 +223,13 @@ TEST_CASE("a share for a row that was appended is caught though there is nothing
     CHECK(letters(check_causality(before_change(), leaking), terms::softmax) == ".B...n");
 }
 
+TEST_CASE("a trace without its tokens is refused before anything is read") {
+    Trace without = after_change();
+    without.tokens.clear();
+    CHECK_THROWS_AS(check_causality(before_change(), without), std::invalid_argument);
+    CHECK_THROWS_AS(check_causality(without, before_change()), std::invalid_argument);
+}
+
 TEST_CASE("when positions shift there is no row by row") {
     Tokens const before = awkward_tokens(5);
     Tokens longer = before;

@@ -14,7 +14,6 @@ using Catch::Matchers::Equals;
 
 namespace {
 
-constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // A trace of nothing but a pattern.
@@ -137,7 +136,7 @@ TEST_CASE("a step that only one run has is named") {
 TEST_CASE("the same pattern with other values is said to be the same pattern") {
     Case c = random_case();
     Trace const a = trace_of(c);
-    c.w.b_v(0) += 1;
+    c.b_v(0) += 1;
     Comparison const comparison = compare(a, trace_of(c), "one", "two");
     CHECK_THAT(verdict(comparison),
                Equals("the patterns are bit-identical; different are 07_v, 12_blend, 13_output_projection, "

@@ -1,8 +1,12 @@
 #include "onehead/study/worked.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <xtensor/xbuilder.hpp>
+#include <xtensor/xmanipulation.hpp>
 
 #include "onehead/error.hpp"
 #include "random_case.hpp"
@@ -22,17 +26,32 @@ Trace small_trace() {
     trace.add(terms::v, {{1, 0}, {0, 1}, {2, 2}});
     trace.add(terms::scores, {{1, 0, 1}, {0, 2, 1}, {1, 2, 2}});
     float const root = std::sqrt(2.0F);
-    trace.add(terms::masked_scores, {{1 / root, 0, 0}, {0, 2 / root, 0}, {1 / root, 2 / root, 2 / root}});
+    float const inf = std::numeric_limits<float>::infinity();
+    trace.add(terms::masked_scores,
+              {{1 / root, -inf, -inf}, {0, 2 / root, -inf}, {1 / root, 2 / root, 2 / root}});
     trace.add(terms::softmax, {{1, 0, 0}, {.1955703F, .8044297F, 0}, {.1977758F, .4011121F, .4011121F}});
     trace.add(terms::blend, {{1, 0}, {.1955703F, .8044297F}, {1, 1.2033362F}});
     return trace;
 }
 
+// A head whose weights nobody asks for.
+Case case_on(Matrix residual, LayerNorm ln_1) {
+    std::size_t const d_model = column_count(residual);
+    Matrix const narrow = xt::zeros<float>({d_model, std::size_t{2}});
+    return {.residual = std::move(residual),
+            .ln_1 = std::move(ln_1),
+            .w_q = narrow,
+            .w_k = narrow,
+            .w_v = narrow,
+            .b_q = {0, 0},
+            .b_k = {0, 0},
+            .b_v = {0, 0},
+            .w_o = xt::transpose(narrow),
+            .b_o = xt::zeros<float>({d_model})};
+}
+
 Case small_case() {
-    Case c;
-    c.visible = causal(3);
-    c.divisor = std::sqrt(2.0);
-    return c;
+    return case_on({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {Vector{1, 1, 1}, Vector{0, 0, 0}, 1e-5});
 }
 
 void check_all_cells(Case const& c, Trace const& trace) {
@@ -90,9 +109,7 @@ TEST_CASE("a blend stops at the last row that may be read") {
 
 TEST_CASE("a normalized value goes over mean, variance and root") {
     // [1, 0, 0, 0] with epsilon 1e-5: mean 0.25, variance 0.1875, values 1.7320046 and -0.5773349.
-    Case c = small_case();
-    c.residual = Matrix{{1, 0, 0, 0}};
-    c.block.ln_1 = {Vector{1, 1, 1, 1}, Vector{0, 0, 0, 0}, 1e-5};
+    Case const c = case_on({{1, 0, 0, 0}}, {Vector{1, 1, 1, 1}, Vector{0, 0, 0, 0}, 1e-5});
     Trace trace;
     trace.tokens = awkward_tokens(1);
     trace.add(terms::normalized, Matrix{{1.7320046F, -0.5773349F, -0.5773349F, -0.5773349F}});
@@ -114,6 +131,39 @@ TEST_CASE("every number of every experiment is worked out to the bit") {
         Case const changed = with_experiment(random_case(3), experiment.name);
         check_all_cells(changed, trace_of_experiment(changed, experiment.name));
     }
+}
+
+TEST_CASE("a row without any weight is worked out, and said to take nothing home") {
+    Case c = random_case(3);
+    for (float& value : c.w_q) value *= 1e6F;
+    c = with_experiment(c, "masked-after-softmax");
+    Trace const trace = trace_of(c);
+    std::size_t empty_rows = 0;
+    for (std::size_t i = 0; i < 5; ++i) {
+        auto const weights = row(trace[terms::softmax], i);
+        if (std::count(weights.begin(), weights.end(), 0.0F) != 5) continue;
+        ++empty_rows;
+        Worked const worked = work_out(c, trace, terms::blend, i, 0);
+        CHECK(worked.agrees());
+        CHECK_THAT(worked.says, Contains("gives no row any weight"));
+    }
+    CHECK(empty_rows > 0);
+    check_all_cells(c, trace);
+}
+
+TEST_CASE("a case or a trace that does not fit is refused before anything is read") {
+    Trace const trace = trace_of(random_case());
+    Case c = random_case();
+    c.visible.clear();
+    CHECK_THROWS_AS(work_out(c, trace, terms::softmax, 1, 1), std::invalid_argument);
+    CHECK_THROWS_AS(work_out(random_case(1, 4), trace, terms::softmax, 1, 1), std::invalid_argument);
+    Trace no_tokens = trace;
+    no_tokens.tokens.clear();
+    CHECK_THROWS_WITH(work_out(random_case(), no_tokens, terms::q, 0, 0),
+                      Contains("tokens: expected one for each of 5 rows"));
+    c = random_case();
+    c.normalize = [](Matrix const& rows, LayerNorm const&) { return rows; };
+    CHECK_THROWS_WITH(work_out(c, trace, terms::normalized, 0, 0), Contains("normalize: expected one of"));
 }
 
 TEST_CASE("200 random numbers of long texts are worked out to the bit") {

@@ -68,6 +68,7 @@ TEST_CASE("no two tokens of GPT-2 share a label, and a label gives the bytes bac
     for (int id = 0; id < tokenizer.size(); ++id) {
         std::string const bytes = tokenizer.bytes(id);
         if (bytes_of_label(label(bytes)) != bytes) FAIL("token " << id << ": " << label(bytes));
+        if (onehead::bytes_of_label(label(bytes)) != bytes) FAIL("token " << id << ": " << label(bytes));
         labels.insert(label(bytes));
     }
     CHECK(labels.size() == 50257);
@@ -81,6 +82,7 @@ TEST_CASE("any bytes come back from their label") {
         for (char& byte : bytes)
             byte = random() % 4 == 0 ? static_cast<char>(random()) : likely[random() % likely.size()];
         if (bytes_of_label(label(bytes)) != bytes) FAIL(label(bytes));
+        if (onehead::bytes_of_label(label(bytes)) != bytes) FAIL(label(bytes));
     }
 }
 
@@ -100,4 +102,27 @@ TEST_CASE("the display width counts columns") {
     CHECK(display_width("\u05E9\u05B8") == 1);
     CHECK(display_width("\u200B\u202E\u202C") == 0);
     CHECK(display_width("\xF0\x9F") == 2);  // bytes that are no UTF-8
+}
+
+TEST_CASE("what is no label has no bytes") {
+    for (std::string const text :
+         {"", "'", "cat", "'cat", "'a'b'", R"('\')", R"('\q')", R"('\x1')", R"('\x1z')", R"('\x41')",
+          R"('\u{110000}')", R"('\u{41}')", R"('\u{')", "'\n'", R"('\#5')"})
+        if (onehead::bytes_of_label(text)) FAIL(text);
+}
+
+TEST_CASE("what a message repeats is short and plain") {
+    using onehead::quote;
+    CHECK(quote("a \"b\" \\ 'c'") == R"("a \"b\" \\ 'c'")");
+    CHECK(quote("a\n\x1B[2J\u202E") == R"("a\n\x1B[2J\u{202E}")");
+    CHECK(quote(std::string(80, 'x')) == '"' + std::string(80, 'x') + '"');
+    CHECK(quote(std::string(81, 'x')) == '"' + std::string(80, 'x') + "\"...");
+    CHECK(quote(std::string(79, 'x') + "\u4E2D\u6587") ==
+          '"' + std::string(79, 'x') + "\"...");  // no half of a character
+}
+
+TEST_CASE("what is not UTF-8 is replaced, byte by byte") {
+    CHECK(onehead::valid_utf8("a\xFFz\xF0\x9F") == "a\uFFFDz\uFFFD\uFFFD");
+    CHECK(onehead::valid_utf8("caf\u00E9") == "caf\u00E9");
+    CHECK(onehead::valid_utf8("") == "");
 }

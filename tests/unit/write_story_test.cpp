@@ -13,14 +13,14 @@ namespace {
 std::string all_of(std::vector<Chapter> const& story) {
     std::string text;
     for (Chapter const& chapter : story) {
-        for (std::string const& paragraph : chapter.before) text += paragraph + "\n";
-        for (std::string const& paragraph : chapter.after) text += paragraph + "\n";
+        for (Inline const& paragraph : chapter.before) text += plain(paragraph) + "\n";
+        for (Inline const& paragraph : chapter.after) text += plain(paragraph) + "\n";
     }
     return text;
 }
 
 bool says(Trace const& trace, std::string const& words) {
-    return all_of(tell_story(trace)).find(words) != std::string::npos;
+    return all_of(chapters(trace)).find(words) != std::string::npos;
 }
 
 Trace small_trace() {
@@ -34,7 +34,7 @@ Trace small_trace() {
 TEST_CASE("the story has every step once, in order") {
     Trace const trace = small_trace();
     std::vector<int> numbers;
-    for (Chapter const& chapter : tell_story(trace))
+    for (Chapter const& chapter : chapters(trace))
         for (Term const& term : chapter.steps) numbers.push_back(term.number);
     std::vector<int> expected;
     for (Step const& step : trace.steps()) expected.push_back(step.term.number);
@@ -43,12 +43,12 @@ TEST_CASE("the story has every step once, in order") {
 
 TEST_CASE("the story says what is masked, and what is not") {
     Trace trace = small_trace();
-    CHECK(says(trace, "1 row comes later, whatever its score"));
+    CHECK(says(trace, "One row comes later: 2 ' c', score "));
     trace.facts.row = 2;
-    CHECK(says(trace, "nothing comes later, and nothing is masked"));
+    CHECK(says(trace, "nothing comes later, so nothing is masked"));
     trace.facts.row = 0;
-    CHECK(says(trace, "2 rows come later, whatever their scores"));
-    CHECK(says(trace, "Row 0 'a' gives most to itself: 1."));
+    CHECK(says(trace, "2 rows come later; the highest score among them is "));
+    CHECK(says(trace, "Row 0 'a' gives most weight to itself: 1."));
 }
 
 TEST_CASE("an experiment is told where it differs, and nowhere else") {
@@ -56,12 +56,12 @@ TEST_CASE("an experiment is told where it differs, and nowhere else") {
     trace.facts.experiment = "unscaled";
     CHECK_FALSE(says(trace, "That is how GPT-2 does it"));
     trace.set_formula(terms::scaled_scores, "scores / 1");
-    auto const story = tell_story(trace);
+    auto const story = chapters(trace);
     REQUIRE(story.size() == 5);
-    CHECK(story[2].before.back() ==
+    CHECK(plain(story[2].before.back()) ==
           "That is how GPT-2 does it. This run is the experiment \"unscaled\", and differs here: "
           "09_scaled_scores = scores / 1.");
-    CHECK_FALSE(says(trace, "Undivided, the largest share"));
+    CHECK_FALSE(says(trace, "Unscaled, the largest weight"));
 }
 
 TEST_CASE("symbols are those that the formulas use") {
@@ -87,11 +87,12 @@ TEST_CASE("a window holds the row and no more than it may") {
 }
 
 TEST_CASE("shades run over the whole scale, ends included") {
-    Scale const shares = Scale::shares(Matrix{{1, 0}, {0, 1}});
-    CHECK(shares.name(0) == "p0");
-    CHECK(shares.name(1) == "p8");
-    CHECK(shares.name(0.5) == "p4");
-    CHECK_FALSE(shares.cuts());
+    Scale const weights = Scale::weights();
+    CHECK(weights.name(0) == "p0");
+    CHECK(weights.name(1) == "p8");
+    CHECK(weights.name(0.25) == "p4");  // its root is one half
+    CHECK(weights.from(9) == 1);
+    CHECK_FALSE(weights.cuts());
     std::vector<float> const values{-9, 0, 1, 9};
     Scale const both = Scale::around_zero(values);
     CHECK(both.name(0) == "z");
@@ -100,10 +101,20 @@ TEST_CASE("shades run over the whole scale, ends included") {
     CHECK(both.from(both.last() + 1) == 9);
 }
 
-TEST_CASE("a scale of shares suits what rows give to their favourites") {
-    CHECK(Scale::shares(Matrix{{0.03F, 0.02F}, {0.04F, 0.01F}}).from(9) == 0.05);
-    CHECK(Scale::shares(Matrix{{0.3F, 0}, {0.4F, 0}}).from(9) == 0.5);
-    CHECK(Scale::wider(Scale::shares(Matrix{{0.3F, 0}}), Scale::shares(Matrix{{1, 0}})).from(9) == 1);
+TEST_CASE("scores before and after the division are on one scale") {
+    Trace const trace = small_trace();
+    double const raw = Scale::of(trace, terms::scores).from(5);
+    CHECK(Scale::of(trace, terms::scaled_scores).from(5) == raw);
+    CHECK(Scale::of(trace, terms::masked_scores).from(5) == raw);
+    CHECK(Scale::of(trace, terms::q).from(5) != raw);
+}
+
+TEST_CASE("a row without any weight is told as such") {
+    Trace trace;
+    trace.tokens = {{1, "a"}, {2, " b"}};
+    trace.add(terms::softmax, Matrix{{1, 0}, {0, 0}});
+    CHECK(plain(pattern_sentence(trace, 1)) ==
+          "Row 1 ' b' gives no weight to any row: all its weights are 0.");
 }
 
 }  // namespace onehead::test

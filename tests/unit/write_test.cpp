@@ -11,7 +11,7 @@
 #include "onehead/error.hpp"
 #include "onehead/io/folder.hpp"
 #include "onehead/io/npy.hpp"
-#include "onehead/pages/text.hpp"
+#include "onehead/pages/document.hpp"
 #include "onehead/trace/files.hpp"
 #include "support/temp_folder.hpp"
 
@@ -21,6 +21,10 @@ namespace {
 std::string read(std::filesystem::path const& path) {
     std::ifstream file{path, std::ios::binary};
     return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+std::string ours(int number) {
+    return fmt::format(R"({{"schema": "onehead-trace", "number": {}}})", number);
 }
 
 OutputFile file(std::string const& name, std::string const& bytes) {
@@ -36,27 +40,17 @@ std::string step_csv(Step const& step, Tokens const& tokens) {
 }  // namespace
 
 TEST_CASE("rounded numbers never look exact when they are not") {
-    CHECK(short_weight(0) == "0");
-    CHECK(short_weight(1) == "1");
-    CHECK(short_weight(1e-9) == ".000");
-    CHECK(short_weight(0.9999) == "1.000");
-    CHECK(short_weight(0.3994) == ".399");
-    CHECK(short_score(-0.001) == "0.00");
-    CHECK(short_score(-std::numeric_limits<double>::infinity()) == "-inf");
-    CHECK(short_score(312345.6) == "3.12e+05");
-    CHECK(short_list(std::vector<float>{1, -0.0001F, 3}, 2) == "   1.000   0.000  ... 1 more");
-}
-
-TEST_CASE("cells are padded as a terminal shows them") {
-    Table table{{Align::left, Align::right}};
-    table.add({"a", "1"});
-    table.add({"\u5b57", "100"});  // a wide character: two columns
-    CHECK(table.text("") == "a     1\n\u5b57  100\n");
-}
-
-TEST_CASE("a line is not broken inside a token's label") {
-    std::string const words(95, 'x');
-    CHECK(paragraph(words + " ' cat' y") == words + "\n' cat' y\n");
+    CHECK(weight(0) == "0");
+    CHECK(weight(1) == "1");
+    CHECK(weight(1e-9) == ".000");
+    CHECK(weight(0.9999) == "1.000");
+    CHECK(weight(0.3994) == ".399");
+    CHECK(score(-0.001) == "0.00");
+    CHECK(score(-std::numeric_limits<double>::infinity()) == "-inf");
+    CHECK(score(312345.6) == "3.12e+05");
+    CHECK(component(-0.0001) == "0.000");
+    CHECK(change(0) == "0");
+    CHECK(change(0.0312) == "3.1e-02");
 }
 
 TEST_CASE("CSV: labels are quoted, numbers are the shortest that read back, positions head the columns") {
@@ -69,7 +63,8 @@ TEST_CASE("CSV: labels are quoted, numbers are the shortest that read back, posi
           "1,2,\"'\"\"'\",1e-07,3\n");
     Step const bias{terms::projection_bias, "", Matrix{{1, 2}}};
     CHECK(step_csv(bias, tokens) == "pos,token_id,token,d0,d1\n,,,1,2\n");
-    CHECK(tokens_csv(tokens) == "pos,token_id,token,bytes\n0,1,\"'a,b'\",612c62\n1,2,\"'\"\"'\",22\n");
+    CHECK(tokens_csv(tokens) ==
+          "pos,token_id,token,bytes\n0,1,\"'a,b'\",\\x61\\x2c\\x62\n1,2,\"'\"\"'\",\\x22\n");
 }
 
 TEST_CASE("tidy: a line for each cell, with the labels of both its tokens") {
@@ -125,7 +120,7 @@ TEST_CASE("npy: the data begins at a multiple of 64") {
 TEST_CASE("a folder appears whole, and what it replaces stays until then") {
     TempFolder const temp;
     auto const folder = temp.path() / "deep" / "trace";
-    write_folder(folder, {file("trace.json", "1"), file("trace.txt", "one")}, is_trace_file);
+    write_folder(folder, {file("trace.json", ours(1)), file("trace.txt", "one")}, trace_folder);
     CHECK(read(folder / "trace.txt") == "one");
 
     // A file that cannot be made whole: the earlier trace stays as it was, and nothing else.
@@ -133,13 +128,13 @@ TEST_CASE("a folder appears whole, and what it replaces stays until then") {
         out("half");
         throw Error("no");
     };
-    CHECK_THROWS_AS(write_folder(folder, {file("trace.json", "2"), {"trace.txt", fails}}, is_trace_file),
+    CHECK_THROWS_AS(write_folder(folder, {file("trace.json", ours(2)), {"trace.txt", fails}}, trace_folder),
                     Error);
-    CHECK(read(folder / "trace.json") == "1");
+    CHECK(read(folder / "trace.json") == ours(1));
     CHECK(std::distance(std::filesystem::directory_iterator{temp.path() / "deep"}, {}) == 1);
 
-    write_folder(folder, {file("trace.json", "3")}, is_trace_file);
-    CHECK(read(folder / "trace.json") == "3");
+    write_folder(folder, {file("trace.json", ours(3))}, trace_folder);
+    CHECK(read(folder / "trace.json") == ours(3));
     CHECK_FALSE(std::filesystem::exists(folder / "trace.txt"));
 }
 
@@ -147,15 +142,19 @@ TEST_CASE("what is not a trace is never replaced") {
     TempFolder const temp;
     auto const foreign = temp.path() / "notes";
     std::filesystem::create_directories(foreign);
-    CHECK_NOTHROW(expect_replaceable(foreign, is_trace_file));  // empty
+    CHECK_NOTHROW(expect_replaceable(foreign, trace_folder));  // empty
     std::ofstream(foreign / "trace.txt") << "mine";
-    CHECK_THROWS_AS(expect_replaceable(foreign, is_trace_file), Error);  // no trace.json
-    std::ofstream(foreign / "trace.json") << "{}";
+    CHECK_THROWS_AS(expect_replaceable(foreign, trace_folder), Error);  // no trace.json
+    std::ofstream(foreign / "trace.json") << R"({"traceEvents": [], "schema": "chrome"})";
+    CHECK_THROWS_WITH(expect_replaceable(foreign, trace_folder),
+                      Catch::Contains("trace.json of something else"));
+    std::ofstream(foreign / "trace.json") << ours(1);
+    CHECK_NOTHROW(expect_replaceable(foreign, trace_folder));
     std::ofstream(foreign / "diary.txt") << "mine";
-    CHECK_THROWS_WITH(expect_replaceable(foreign, is_trace_file), Catch::Contains("diary.txt"));
+    CHECK_THROWS_WITH(expect_replaceable(foreign, trace_folder), Catch::Contains("diary.txt"));
     std::filesystem::create_directory_symlink(foreign, temp.path() / "link");
-    CHECK_THROWS_AS(expect_replaceable(temp.path() / "link", is_trace_file), Error);
-    CHECK_THROWS_AS(write_folder(foreign / "diary.txt", {}, is_trace_file), Error);
+    CHECK_THROWS_AS(expect_replaceable(temp.path() / "link", trace_folder), Error);
+    CHECK_THROWS_AS(write_folder(foreign / "diary.txt", {}, trace_folder), Error);
     CHECK(read(foreign / "diary.txt") == "mine");
 }
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <stdexcept>
 
-#include "onehead/attention/head.hpp"
+#include "onehead/attention/gpt2.hpp"
 #include "onehead/error.hpp"
 
 namespace onehead {
@@ -36,7 +36,7 @@ std::vector<Experiment> make_experiments() {  // NOLINT(readability-function-siz
         {"masked-after-softmax",
          "masks after the softmax instead of before it",
          "Why is the mask applied before the softmax?",
-         [](Case& c) { c.mask = mask_nothing, c.softmax = softmax_then_mask; },
+         [](Case& c) { see_everything(c), c.softmax = softmax_then_mask; },
          {{terms::masked_scores, "scaled_scores, nothing masked yet"},
           {terms::softmax,
            "exp(masked_scores - largest of the row) / their sum over the whole row, then 0 where key_pos > "
@@ -44,13 +44,13 @@ std::vector<Experiment> make_experiments() {  // NOLINT(readability-function-siz
         {"masked-by-zero",
          "writes 0 over masked scores instead of -inf",
          "Why -inf, and not 0?",
-         [](Case& c) { see_everything(c), c.mask = mask_with_zero; },
+         [](Case& c) { c.masked_value = 0; },
          {{terms::masked_scores, "scaled_scores where key_pos <= query_pos, 0 elsewhere"},
           {terms::softmax, later_rows_count}}},
         {"masked-by-10000",
          "writes -10000 over masked scores instead of -inf",
          "Is a very large negative number as good as -inf?",
-         [](Case& c) { see_everything(c), c.mask = mask_with_10000; },
+         [](Case& c) { c.masked_value = -10000; },
          {{terms::masked_scores, "scaled_scores where key_pos <= query_pos, -10000 elsewhere"},
           {terms::softmax, later_rows_count}}},
         {"no-bias",
@@ -82,6 +82,11 @@ std::vector<Experiment> make_experiments() {  // NOLINT(readability-function-siz
          "Which way round is c_proj?",
          transpose_output,
          {{terms::output_projection, "blend W_o, from c_proj transposed"}}},
+        {"silent",
+         "silences this head: its output is 0",
+         "What is this head worth to all that comes after it?",
+         [](Case& c) { c.w_o.fill(0); },
+         {{terms::output_projection, "0, this head is silenced"}}},
         {"alone",
          "silences the other heads of the block",
          "Does a head read what another head of its block found?",
@@ -108,17 +113,6 @@ Experiment const& find_experiment(std::string_view name) {
                                  fmt::join(names, ", ")));
 }
 
-namespace {
-
-Matrix write_over_later(Matrix const& scaled, float value) {
-    Matrix masked = scaled;
-    for (std::size_t i = 0; i < row_count(masked); ++i)
-        for (float& later : row(masked, i).subspan(i + 1)) later = value;
-    return masked;
-}
-
-}  // namespace
-
 Matrix leave_raw(Matrix const& residual, LayerNorm const& /*ln*/) {
     return residual;
 }
@@ -133,22 +127,10 @@ Matrix normalize_unbiased(Matrix const& residual, LayerNorm const& ln) {
     return normalize(residual, unbiased);
 }
 
-Matrix mask_nothing(Matrix const& scaled, Visible const& /*visible*/) {
-    return scaled;
-}
-
-Matrix mask_with_zero(Matrix const& scaled, Visible const& /*visible*/) {
-    return write_over_later(scaled, 0);
-}
-
-Matrix mask_with_10000(Matrix const& scaled, Visible const& /*visible*/) {
-    return write_over_later(scaled, -10000);
-}
-
-Matrix softmax_then_mask(Matrix const& scores, Visible const& visible) {
-    Matrix pattern = softmax(scores, everything(row_count(scores)));
+Matrix softmax_then_mask(Matrix const& scores) {
+    Matrix pattern = softmax(scores);
     for (std::size_t i = 0; i < row_count(pattern); ++i)
-        for (float& later : row(pattern, i).subspan(visible[i])) later = 0;
+        xt::view(pattern, i, xt::range(std::min(i + 1, column_count(pattern)), column_count(pattern))) = 0;
     return pattern;
 }
 
@@ -157,21 +139,22 @@ void see_everything(Case& c) {
 }
 
 void drop_biases(Case& c) {
-    c.w.b_q.fill(0);
-    c.w.b_k.fill(0);
-    c.w.b_v.fill(0);
+    c.b_q.fill(0);
+    c.b_k.fill(0);
+    c.b_v.fill(0);
 }
 
 void cut_as_head_major(Case& c) {
-    std::size_t const d_head = column_count(c.w.w_q);
+    std::size_t const d_head = row_count(c.w_o);
     std::size_t const first = 3 * c.head * d_head;
-    c.w = cut_head_at(c.block, c.head, {.q = first, .k = first + d_head, .v = first + 2 * d_head});
+    cut_columns(c, {.q = first, .k = first + d_head, .v = first + 2 * d_head});
 }
 
 void transpose_output(Case& c) {
-    AttentionWeights turned = c.block;
-    turned.c_proj = transpose(c.block.c_proj);
-    c.w.w_o = cut_output(turned, c.head);
+    if (c.block == nullptr)
+        throw std::invalid_argument(
+            "block: expected the layer's weights that this head is a part of, found none");
+    c.w_o = cut_output(xt::transpose(c.block->c_proj), row_count(c.w_o), c.head);
 }
 
 void silence_other_heads(Case& c) {

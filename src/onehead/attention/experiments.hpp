@@ -17,7 +17,7 @@ struct Experiment {
     std::string_view changes;   // what it does, a phrase that continues "this run ..."
     std::string_view question;  // what it answers
 
-    void (*apply)(Case& c);
+    void (*apply)(Case& c);  // may throw std::invalid_argument for a case that lacks what it changes
 
     // The formulas that hold instead of the terms' own.
     struct Formula {
@@ -34,20 +34,15 @@ std::span<Experiment const> experiments();
 // The experiment of that name. Throws a UsageError that lists the names if there is none.
 Experiment const& find_experiment(std::string_view name);
 
-// What experiments are made of: step functions that a head could have instead of its own, and changes of its
-// data.
+// What experiments are made of: functions that a head could have for a step instead of its own, and changes
+// of its data. Whoever explains a Case asks it which of these it has.
 
 // Instead of `normalize`; [pos, d_model].
 Matrix leave_raw(Matrix const& residual, LayerNorm const& ln);
 Matrix normalize_unbiased(Matrix const& residual, LayerNorm const& ln);  // squares divided by d_model - 1
 
-// Instead of `mask`; [query_pos, key_pos]. The finite ones write over everything later than the query.
-Matrix mask_nothing(Matrix const& scaled, Visible const& visible);
-Matrix mask_with_zero(Matrix const& scaled, Visible const& visible);
-Matrix mask_with_10000(Matrix const& scaled, Visible const& visible);  // -10000
-
-// Instead of `softmax`; [query_pos, key_pos].
-Matrix softmax_then_mask(Matrix const& scores, Visible const& visible);
+// Instead of `softmax`, for scores that nobody masked: [query_pos, key_pos].
+Matrix softmax_then_mask(Matrix const& scores);
 
 void see_everything(Case& c);
 void drop_biases(Case& c);

@@ -1,132 +1,51 @@
-// One attention head, as a straight line. A row arrives, is read three ways, asks every row it may see how
-// well it fits, and takes home a blend of their values.
+// One attention head. A row arrives off the residual stream and is normalized. It is then read three ways:
+// as a query (what it looks for), a key (what it advertises) and a value (what it hands over). Its query
+// meets every row's key: a score for each, divided by sqrt(d_head). Later rows are masked, softmax turns what
+// is left into weights, and the row takes home the values in these proportions, widened back to full width.
 #include "onehead/attention/head.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "onehead/attention/gpt2.hpp"
 #include "onehead/math/exp.hpp"
-#include "onehead/math/parallel.hpp"
 
 namespace onehead {
 
-namespace {
-
-constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
-
-// Their sum, element by element, rounded once.
-Matrix sum(std::vector<Matrix> const& matrices, std::size_t rows, std::size_t columns) {
-    Matrix total = make_matrix(rows, columns);
-    for_rows(rows, matrices.size() * columns, [&](std::size_t i) {
-        for (std::size_t d = 0; d < columns; ++d) {
-            double value = 0;
-            for (Matrix const& m : matrices) value += static_cast<double>(m(i, d));
-            total(i, d) = static_cast<float>(value);
-        }
-    });
-    return total;
-}
-
-Matrix as_row(Vector const& values) {
-    Matrix one = make_matrix(1, values.size());
-    std::copy(values.begin(), values.end(), one.begin());
-    return one;
-}
-
-}  // namespace
-
-Trace trace_head(Case const& c) {
-    Trace t;
-    if (c.token_embedding.size() != 0) t.add(terms::token_embedding, c.token_embedding);
-    if (c.position_embedding.size() != 0) t.add(terms::position_embedding, c.position_embedding);
-    if (c.residual_is_exact) t.add(terms::residual, c.residual);
-
-    auto const& x = t.add(terms::normalized, c.normalize(c.residual, c.block.ln_1));  // [pos, d_model]
-    auto const& q = t.add(terms::q, project(x, c.w.w_q, c.w.b_q));                    // [query_pos, d_head]
-    auto const& k = t.add(terms::k, project(x, c.w.w_k, c.w.b_k));                    // [key_pos, d_head]
-    auto const& v = t.add(terms::v, project(x, c.w.w_v, c.w.b_v));                    // [key_pos, d_head]
-    auto const& scores = t.add(terms::scores, dot_rows(q, k));                        // [query_pos, key_pos]
-    auto const& scaled = t.add(terms::scaled_scores, divide(scores, c.divisor));      // [query_pos, key_pos]
-    auto const& masked = t.add(terms::masked_scores, c.mask(scaled, c.visible));      // [query_pos, key_pos]
-    auto const& pattern = t.add(terms::softmax, c.softmax(masked, c.visible));        // [query_pos, key_pos]
-    auto const& blend = t.add(terms::blend, weigh_rows(pattern, v, c.visible));       // [query_pos, d_head]
-    auto const& output = t.add(terms::output_projection, matmul(blend, c.w.w_o));     // [query_pos, d_model]
-
-    t.add(terms::other_heads, sum(c.other_outputs, row_count(x), column_count(x)));  // [query_pos, d_model]
-    t.add(terms::projection_bias, as_row(c.block.c_proj_bias));                      // [1, d_model]
-    if (c.residual_is_exact)
-        t.add(terms::residual_after, add_heads(c.residual, in_head_order(c, output), c.block.c_proj_bias));
-    return t;
-}
-
-std::vector<Matrix const*> in_head_order(Case const& c, Matrix const& output) {
-    std::vector<Matrix const*> outputs;
-    for (Matrix const& other : c.other_outputs) outputs.push_back(&other);
-    outputs.insert(outputs.begin() + static_cast<std::ptrdiff_t>(c.head), &output);
-    return outputs;
+Steps attend(Case const& c) {
+    // clang-format off
+    Matrix x       = c.normalize(c.residual, c.ln_1);            // [pos, d_model]        the row as the head reads it
+    Matrix q       = project(x, c.w_q, c.b_q);                   // [query_pos, d_head]   what each row looks for
+    Matrix k       = project(x, c.w_k, c.b_k);                   // [key_pos, d_head]     what each row advertises
+    Matrix v       = project(x, c.w_v, c.b_v);                   // [key_pos, d_head]     what each row hands over
+    Matrix scores  = dot_rows(q, k);                             // [query_pos, key_pos]  how well they fit
+    Matrix scaled  = divide(scores, c.divisor);                  // [query_pos, key_pos]  sqrt(d_head)
+    Matrix masked  = mask(scaled, c.visible, c.masked_value);    // [query_pos, key_pos]  -inf where a row may not look
+    Matrix pattern = c.softmax(masked);                          // [query_pos, key_pos]  e^-inf is 0: nothing else masks
+    Matrix blend   = weigh_rows(pattern, v);                     // [query_pos, d_head]   what each row takes home
+    Matrix output  = matmul(blend, c.w_o);                       // [query_pos, d_model]  back to full width
+    // clang-format on
+    return {std::move(x),      std::move(q),      std::move(k),       std::move(v),     std::move(scores),
+            std::move(scaled), std::move(masked), std::move(pattern), std::move(blend), std::move(output)};
 }
 
 Matrix normalize(Matrix const& residual, LayerNorm const& ln) {
-    return layer_norm(residual, ln.gain, ln.bias, ln.epsilon);
+    expect_shape("gain of the LayerNorm", ln.gain, column_count(residual));
+    expect_shape("bias of the LayerNorm", ln.bias, column_count(residual));
+    Matrix normalized = make_matrix(row_count(residual), column_count(residual));
+    for (std::size_t i = 0; i < row_count(residual); ++i) normalize_row(residual, ln, i, normalized);
+    return normalized;
 }
 
-Matrix project(Matrix const& x, Matrix const& w, Vector const& b) {
-    return matmul(x, w, b);
-}
-
-Matrix dot_rows(Matrix const& q, Matrix const& k) {
-    return matmul(q, transpose(k));
-}
-
-Matrix divide(Matrix const& scores, double divisor) {
-    Matrix scaled = scores;
-    for (float& score : scaled) score = static_cast<float>(score / divisor);
-    return scaled;
-}
-
-Matrix mask(Matrix const& scaled, Visible const& visible) {
-    Matrix masked = scaled;
-    for (std::size_t i = 0; i < row_count(masked); ++i)
-        for (float& later : row(masked, i).subspan(visible[i])) later = minus_infinity;
-    return masked;
-}
-
-Matrix softmax(Matrix const& masked, Visible const& visible) {
-    Matrix pattern = make_matrix(row_count(masked), column_count(masked));
-    for_rows(row_count(masked), column_count(masked), [&](std::size_t i) {
-        auto const scores = row(masked, i).first(visible[i]);
-        double const largest = *std::max_element(scores.begin(), scores.end());
-        std::vector<double> powers;
-        for (double const score : scores) powers.push_back(score - largest);
-        exponentials(powers);
-        double total = 0;
-        for (double const power : powers) total += power;
-        std::ranges::fill(row(pattern, i), 0.0F);
-        for (std::size_t j = 0; j < powers.size(); ++j) pattern(i, j) = static_cast<float>(powers[j] / total);
-    });
-    return pattern;
-}
-
-Matrix weigh_rows(Matrix const& pattern, Matrix const& v, Visible const& visible) {
-    return matmul_to_depth(pattern, v, visible);
-}
-
-Matrix add_heads(Matrix const& residual, std::vector<Matrix const*> const& outputs, Vector const& bias) {
-    Matrix after = make_matrix(row_count(residual), column_count(residual));
-    for_rows(row_count(residual), outputs.size() * column_count(residual), [&](std::size_t i) {
-        for (std::size_t d = 0; d < column_count(residual); ++d) {
-            double sum = residual(i, d);
-            for (Matrix const* output : outputs) sum += (*output)(i, d);
-            after(i, d) = static_cast<float>(sum + bias(d));
-        }
-    });
-    return after;
+void normalize_row(Matrix const& residual, LayerNorm const& ln, std::size_t i, Matrix& normalized) {
+    auto const [mean, variance] = moments(row(residual, i));
+    double const root = std::sqrt(variance + ln.epsilon);
+    for (std::size_t d = 0; d < column_count(residual); ++d)
+        normalized(i, d) = static_cast<float>((residual(i, d) - mean) / root * ln.gain(d) + ln.bias(d));
 }
 
 Moments moments(std::span<float const> values) {
@@ -139,15 +58,78 @@ Moments moments(std::span<float const> values) {
     return {mean, squares / count};
 }
 
-Matrix layer_norm(Matrix const& rows, Vector const& gain, Vector const& bias, double epsilon) {
-    Matrix normalized = make_matrix(row_count(rows), column_count(rows));
-    for_rows(row_count(rows), column_count(rows), [&](std::size_t i) {
-        auto const [mean, variance] = moments(row(rows, i));
-        double const root = std::sqrt(variance + epsilon);
-        for (std::size_t d = 0; d < column_count(rows); ++d)
-            normalized(i, d) = static_cast<float>((rows(i, d) - mean) / root * gain(d) + bias(d));
-    });
-    return normalized;
+Matrix project(Matrix const& x, Matrix const& w, Vector const& b) {
+    return matmul(x, w, b);
+}
+
+Matrix dot_rows(Matrix const& q, Matrix const& k) {
+    return matmul(q, xt::transpose(k));
+}
+
+Matrix divide(Matrix const& scores, double divisor) {
+    return xt::cast<float>(scores / divisor);
+}
+
+Matrix mask(Matrix const& scaled, Visible const& visible, float value) {
+    if (visible.size() != row_count(scaled))
+        throw std::invalid_argument(fmt::format("visible: expected a number for each of {} rows, found {}",
+                                                row_count(scaled), visible.size()));
+    Matrix masked = scaled;
+    for (std::size_t i = 0; i < row_count(masked); ++i) {
+        if (visible[i] > column_count(masked))
+            throw std::invalid_argument(fmt::format("visible: expected at most {} for row {}, found {}",
+                                                    column_count(masked), i, visible[i]));
+        xt::view(masked, i, xt::range(visible[i], column_count(masked))) = value;
+    }
+    return masked;
+}
+
+Matrix softmax(Matrix const& masked) {
+    Matrix pattern = xt::zeros<float>(masked.shape());
+    for (std::size_t i = 0; i < row_count(masked); ++i) {
+        std::span<float const> scores = row(masked, i);
+        while (!scores.empty() && scores.back() == minus_infinity)  // to these e^-inf gives the 0 they have
+            scores = scores.first(scores.size() - 1);
+        if (scores.empty()) continue;
+        double const largest = *std::max_element(scores.begin(), scores.end());  // keeps the powers small
+        std::vector<double> powers;
+        for (double const score : scores) powers.push_back(score - largest);
+        exponentials(powers);
+        double sum = 0;
+        for (double const power : powers) sum += power;
+        for (std::size_t j = 0; j < powers.size(); ++j) pattern(i, j) = static_cast<float>(powers[j] / sum);
+    }
+    return pattern;
+}
+
+Matrix weigh_rows(Matrix const& pattern, Matrix const& v) {
+    std::vector<std::size_t> depths;  // [query_pos]: just after the row's last weight that is not 0
+    for (std::size_t i = 0; i < row_count(pattern); ++i) {
+        std::size_t depth = column_count(pattern);
+        while (depth > 0 && pattern(i, depth - 1) == 0) --depth;
+        depths.push_back(depth);
+    }
+    return matmul_to_depth(pattern, v, depths);
+}
+
+Matrix add_heads(Matrix const& residual, std::vector<Matrix const*> const& outputs, Vector const& bias) {
+    expect_shape("bias after the heads", bias, column_count(residual));
+    for (Matrix const* output : outputs)
+        expect_shape("output of a head", *output, row_count(residual), column_count(residual));
+    Matrix after = make_matrix(row_count(residual), column_count(residual));
+    for (std::size_t i = 0; i < row_count(residual); ++i) add_heads_to_row(residual, outputs, bias, i, after);
+    return after;
+}
+
+void add_heads_to_row(Matrix const& residual, std::vector<Matrix const*> const& outputs, Vector const& bias,
+                      std::size_t i, Matrix& after) {
+    auto const arriving = row(residual, i);
+    std::vector<double> sum(arriving.begin(), arriving.end());  // [d_model]
+    for (Matrix const* output : outputs) {
+        auto const added = row(*output, i);
+        for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += added[d];
+    }
+    for (std::size_t d = 0; d < sum.size(); ++d) after(i, d) = static_cast<float>(sum[d] + bias(d));
 }
 
 Visible causal(std::size_t n_seq) {
@@ -161,45 +143,99 @@ Visible everything(std::size_t n_seq) {
     return visible;
 }
 
-Case make_case(Matrix residual, AttentionWeights block, std::size_t head) {
-    Case c;
-    c.residual = std::move(residual);
-    c.block = std::move(block);
-    c.head = head;
-    c.w = cut_head(c.block, head);
-    c.other_outputs = head_outputs(c.residual, c.block, [&](std::size_t other) { return other != head; });
-    c.visible = causal(row_count(c.residual));
-    c.divisor = std::sqrt(static_cast<double>(column_count(c.w.w_q)));
-    c.normalize = normalize;
-    c.mask = mask;
-    c.softmax = softmax;
-    return c;
+// What came out, recorded.
+
+namespace {
+
+// Their sum, element by element, rounded once.
+Matrix sum(std::vector<Matrix> const& matrices, std::size_t rows, std::size_t columns) {
+    Matrix total = make_matrix(rows, columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+        std::vector<double> sum(columns);
+        for (Matrix const& m : matrices)
+            for (std::size_t d = 0; d < columns; ++d) sum[d] += row(m, i)[d];
+        for (std::size_t d = 0; d < columns; ++d) total(i, d) = static_cast<float>(sum[d]);
+    }
+    return total;
 }
 
-Matrix cut_output(AttentionWeights const& block, std::size_t head) {
-    std::size_t const d_head = row_count(block.c_proj) / block.n_head;
-    return xt::view(block.c_proj, xt::range(head * d_head, (head + 1) * d_head), xt::all());
+}  // namespace
+
+Trace trace_head(Case const& c, Tokens tokens) {
+    check(c);
+    if (tokens.size() != row_count(c.residual))
+        throw std::invalid_argument(fmt::format("tokens: expected one for each of {} rows, found {}",
+                                                row_count(c.residual), tokens.size()));
+    Steps steps = attend(c);
+    expect_shape("result of normalize", steps.normalized, row_count(c.residual), column_count(c.residual));
+    expect_shape("result of softmax", steps.softmax, row_count(c.residual), row_count(c.residual));
+
+    Trace t;
+    t.tokens = std::move(tokens);
+    if (c.token_embedding.size() != 0) t.add(terms::token_embedding, c.token_embedding);
+    if (c.position_embedding.size() != 0) t.add(terms::position_embedding, c.position_embedding);
+    if (c.residual_is_exact) t.add(terms::residual, c.residual);
+    t.add(terms::normalized, std::move(steps.normalized));
+    t.add(terms::q, std::move(steps.q));
+    t.add(terms::k, std::move(steps.k));
+    t.add(terms::v, std::move(steps.v));
+    t.add(terms::scores, std::move(steps.scores));
+    t.add(terms::scaled_scores, std::move(steps.scaled_scores));
+    t.add(terms::masked_scores, std::move(steps.masked_scores));
+    t.add(terms::softmax, std::move(steps.softmax));
+    t.add(terms::blend, std::move(steps.blend));
+    Matrix const& output = t.add(terms::output_projection, std::move(steps.output_projection));
+    t.add(terms::other_heads, sum(c.other_outputs, row_count(output), column_count(output)));
+    t.add(terms::projection_bias, xt::view(c.b_o, xt::newaxis(), xt::all()));
+    if (c.residual_is_exact)
+        t.add(terms::residual_after, add_heads(c.residual, in_head_order(c, output), c.b_o));
+    return t;
 }
 
-HeadWeights cut_head_at(AttentionWeights const& block, std::size_t head, FirstColumns const& first) {
-    std::size_t const d_head = column_count(block.c_proj) / block.n_head;
-    auto const from = [&](std::size_t column) { return xt::range(column, column + d_head); };
-    return {
-        .w_q = xt::view(block.c_attn, xt::all(), from(first.q)),
-        .w_k = xt::view(block.c_attn, xt::all(), from(first.k)),
-        .w_v = xt::view(block.c_attn, xt::all(), from(first.v)),
-        .b_q = xt::view(block.c_attn_bias, from(first.q)),
-        .b_k = xt::view(block.c_attn_bias, from(first.k)),
-        .b_v = xt::view(block.c_attn_bias, from(first.v)),
-        .w_o = cut_output(block, head),
+std::vector<Matrix const*> in_head_order(Case const& c, Matrix const& output) {
+    std::vector<Matrix const*> outputs;
+    for (Matrix const& other : c.other_outputs) outputs.push_back(&other);
+    outputs.insert(outputs.begin() + static_cast<std::ptrdiff_t>(c.head), &output);
+    return outputs;
+}
+
+void check(Case const& c) {
+    std::size_t const n_seq = row_count(c.residual);
+    std::size_t const d_model = column_count(c.residual);
+    std::size_t const d_head = column_count(c.w_q);
+    auto const expect = [](bool holds, std::string const& message) {
+        if (!holds) throw std::invalid_argument(message);
     };
-}
-
-HeadWeights cut_head(AttentionWeights const& block, std::size_t head) {
-    if (head >= block.n_head) throw std::invalid_argument("cut_head: no such head");
-    std::size_t const d_model = column_count(block.c_proj);
-    std::size_t const first = head * (d_model / block.n_head);
-    return cut_head_at(block, head, {.q = first, .k = d_model + first, .v = 2 * d_model + first});
+    expect(c.residual.size() != 0,
+           fmt::format("residual: expected at least one row and one column, found [{}, {}]", n_seq, d_model));
+    if (c.token_embedding.size() != 0) expect_shape("token_embedding", c.token_embedding, n_seq, d_model);
+    if (c.position_embedding.size() != 0)
+        expect_shape("position_embedding", c.position_embedding, n_seq, d_model);
+    expect_shape("ln_1.gain", c.ln_1.gain, d_model);
+    expect_shape("ln_1.bias", c.ln_1.bias, d_model);
+    expect(d_head != 0, "w_q: expected at least one column, found none");
+    expect_shape("w_q", c.w_q, d_model, d_head);
+    expect_shape("w_k", c.w_k, d_model, d_head);
+    expect_shape("w_v", c.w_v, d_model, d_head);
+    expect_shape("b_q", c.b_q, d_head);
+    expect_shape("b_k", c.b_k, d_head);
+    expect_shape("b_v", c.b_v, d_head);
+    expect_shape("w_o", c.w_o, d_head, d_model);
+    expect_shape("b_o", c.b_o, d_model);
+    for (std::size_t other = 0; other < c.other_outputs.size(); ++other)
+        expect_shape(fmt::format("other_outputs[{}]", other), c.other_outputs[other], n_seq, d_model);
+    expect(c.head <= c.other_outputs.size(),
+           fmt::format("head: expected a place among {} other_outputs, 0 to {}, found {}",
+                       c.other_outputs.size(), c.other_outputs.size(), c.head));
+    expect(c.visible.size() == n_seq,
+           fmt::format("visible: expected a number for each of {} rows, found {}", n_seq, c.visible.size()));
+    for (std::size_t i = 0; i < n_seq; ++i)
+        expect(c.visible[i] <= n_seq,
+               fmt::format("visible: expected at most {} for row {}, found {}", n_seq, i, c.visible[i]));
+    expect(std::isfinite(c.divisor) && c.divisor != 0,
+           fmt::format("divisor: expected a finite number other than 0, found {}", c.divisor));
+    expect(c.normalize != nullptr, "normalize: expected a function, found none");
+    expect(c.softmax != nullptr, "softmax: expected a function, found none");
 }
 
 }  // namespace onehead

@@ -54,10 +54,8 @@ float CsvReader::number(std::size_t column, bool may_be_minus_infinity) const {
 }
 
 void CsvReader::refuse(std::size_t column, std::string_view expected, std::string_view found) const {
-    throw Error(
-        fmt::format("{}: line {}, column {}: expected {}, found {}; the file was changed or cut short: write "
-                    "the trace again",
-                    name_, line_, column + 1, expected, found));
+    throw Error({fmt::format("{}: line {}, column {}", name_, line_, column + 1), std::string{expected},
+                 std::string{found}, "the file was changed or cut short: write the trace again"});
 }
 
 std::string CsvReader::read_field() {

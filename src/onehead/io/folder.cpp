@@ -1,15 +1,17 @@
 #include "onehead/io/folder.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "onehead/error.hpp"
@@ -22,20 +24,87 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path without_trailing_slash(fs::path const& folder) {
-    fs::path const absolute = fs::absolute(folder).lexically_normal();
-    return absolute.has_filename() ? absolute : absolute.parent_path();
+[[noreturn]] void refuse(fs::path const& folder, FolderKind const& kind, std::string const& found) {
+    throw Error({.where = folder.string(),
+                 .expected = "a free name, an empty folder or " + std::string{kind.called},
+                 .found = found,
+                 .advice = "choose another folder"});
 }
 
-[[noreturn]] void refuse(fs::path const& folder, std::string const& found) {
-    throw Error(
-        fmt::format("{}: {}, expected a free name, an empty folder or an earlier trace; choose another --out",
-                    folder.string(), found));
+// The folder by a name that is not a link and does not end in a dot. Links above it are followed as the
+// system does.
+fs::path wanted_folder(fs::path folder, FolderKind const& kind) {
+    std::error_code error;
+    if (!folder.has_filename()) folder = folder.parent_path();  // "cat/"
+    bool const is_dots = folder.filename() == "." || folder.filename() == "..";
+    fs::path const above = fs::weakly_canonical(is_dots ? folder : fs::absolute(folder).parent_path(), error);
+    if (error) refuse(folder, kind, "a folder that cannot be reached: " + error.message());
+    return is_dots ? above : above / folder.filename();
+}
+
+// What stands under the name; nothing if it is free.
+std::optional<struct stat> status_of(fs::path const& wanted, FolderKind const& kind) {
+    struct stat status {};
+    if (::lstat(wanted.c_str(), &status) == 0) return status;
+    if (errno == ENOENT) return {};
+    refuse(wanted, kind, "a folder that cannot be reached: " + std::generic_category().message(errno));
+}
+
+bool is_around(fs::path const& wanted, fs::path const& inner) {
+    auto const [end, _] = std::mismatch(wanted.begin(), wanted.end(), inner.begin(), inner.end());
+    return end == wanted.end();
+}
+
+// Not as a File: what is replaced is no input.
+std::string beginning_of(fs::path const& index) {
+    constexpr std::size_t largest_index = std::size_t{1} << 24;
+    std::string text(std::min<std::uintmax_t>(fs::file_size(index), largest_index), '\0');
+    std::ifstream{index, std::ios::binary}.read(text.data(), static_cast<std::streamsize>(text.size()));
+    return text;
+}
+
+void expect_only_ours(fs::path const& wanted, FolderKind const& kind) {
+    std::error_code error;
+    bool is_empty = true;
+    for (auto entry = fs::directory_iterator{wanted, error}; !error && entry != end(entry);
+         entry.increment(error)) {
+        std::string const name = entry->path().filename().string();
+        struct stat status {};
+        if (::lstat(entry->path().c_str(), &status) != 0) continue;
+        if (std::ranges::find(kind.names(), name) == kind.names().end() || !S_ISREG(status.st_mode))
+            refuse(wanted, kind, "a folder with \"" + name + "\" in it");
+        if (is_input(status))
+            refuse(wanted, kind, "a folder with \"" + name + "\" in it, which this run reads");
+        is_empty = false;
+    }
+    if (error) refuse(wanted, kind, "a folder that cannot be read: " + error.message());
+    if (is_empty) return;
+    if (!fs::exists(wanted / kind.index, error))
+        refuse(wanted, kind, "a folder without " + std::string{kind.index});
+    if (!kind.is_ours(beginning_of(wanted / kind.index)))
+        refuse(wanted, kind, "a folder with a " + std::string{kind.index} + " of something else");
+}
+
+// What stands there now; nothing if the name is free.
+std::optional<struct stat> check_place(fs::path const& wanted, FolderKind const& kind) {
+    auto const status = status_of(wanted, kind);
+    if (!status) return {};
+    if (S_ISLNK(status->st_mode)) refuse(wanted, kind, "a link, which is not a folder");
+    if (!S_ISDIR(status->st_mode)) refuse(wanted, kind, "what is not a folder");
+    std::error_code error;
+    if (is_around(wanted, fs::current_path(error))) refuse(wanted, kind, "the folder that you are in");
+    struct stat above {};
+    if (::stat(wanted.parent_path().c_str(), &above) == 0 && above.st_dev != status->st_dev)
+        refuse(wanted, kind, "a mount point, which cannot be replaced");
+    expect_only_ours(wanted, kind);
+    if (::access(wanted.c_str(), W_OK) != 0)
+        refuse(wanted, kind, "a folder that cannot be replaced: " + std::generic_category().message(errno));
+    return status;
 }
 
 // For a file system that cannot exchange two names.
-std::error_code put_aside_and_rename(fs::path const& made, fs::path const& wanted, IsOurs is_ours) {
-    TemporaryFolder const aside{wanted, is_ours};
+std::error_code put_aside_and_rename(fs::path const& made, fs::path const& wanted, FolderKind const& kind) {
+    Unfinished const aside{wanted, Unfinished::Kind::folder, true, kind.names()};
     std::error_code error;
     fs::rename(wanted, aside.path(), error);
     if (error) return error;
@@ -45,141 +114,72 @@ std::error_code put_aside_and_rename(fs::path const& made, fs::path const& wante
     return error;
 }
 
-// Gives the temporary folder the wanted name; what stood there takes the temporary one and goes with it.
-void put_in_place(fs::path const& made, fs::path const& wanted, IsOurs is_ours) {
+// Gives the folder the wanted name; what stood there takes the other one and goes with it.
+void put_in_place(fs::path const& made, fs::path const& wanted, FolderKind const& kind) {
     std::error_code error = exchange_names(made, wanted);
     if (error == std::errc::no_such_file_or_directory)
         fs::rename(made, wanted, error);
     else if (error == std::errc::invalid_argument || error == std::errc::function_not_supported)
-        error = put_aside_and_rename(made, wanted, is_ours);
-    if (error)
-        throw Error(fmt::format("{}: cannot be put in place: {}; choose another --out", wanted.string(),
-                                error.message()));
+        error = put_aside_and_rename(made, wanted, kind);
+    if (error) refuse(wanted, kind, "a folder that cannot be put in place: " + error.message());
+}
+
+// The access that an earlier file of that name had.
+void keep_access_of(fs::path const& earlier, fs::path const& made) {
+    struct stat status {};
+    if (::stat(earlier.c_str(), &status) != 0) return;
+    int const descriptor = ::open(made.c_str(), O_RDONLY | O_CLOEXEC);  // NOLINT(*-vararg)
+    if (descriptor < 0) return;
+    keep_access(descriptor, status);
+    ::close(descriptor);
 }
 
 }  // namespace
 
-void expect_replaceable(fs::path const& folder, IsOurs is_ours) {
-    fs::path const wanted = without_trailing_slash(folder);
-    fs::file_status const status = fs::symlink_status(wanted);
-    if (!fs::exists(status)) return;
-    if (!fs::is_directory(status)) refuse(wanted, "is not a folder");
-    bool empty = true;
-    for (auto const& entry : fs::directory_iterator(wanted)) {
-        std::string const name = entry.path().filename().string();
-        if (!is_ours(name) || !entry.is_regular_file())
-            refuse(wanted, fmt::format("holds \"{}\", which no trace has", name));
-        empty = false;
-    }
-    if (!empty && !fs::exists(wanted / "trace.json")) refuse(wanted, "holds no trace.json");
-    if (::access(wanted.c_str(), W_OK) != 0)
-        refuse(wanted, fmt::format("cannot be replaced: {}", std::generic_category().message(errno)));
+void expect_replaceable(fs::path const& folder, FolderKind const& kind) {
+    check_place(wanted_folder(folder, kind), kind);
 }
 
-void write_folder(fs::path const& folder, std::vector<OutputFile> const& files, IsOurs is_ours,
+void write_folder(fs::path const& folder, std::vector<OutputFile> const& files, FolderKind const& kind,
                   bool at_once) {
-    fs::path const wanted = without_trailing_slash(folder);
-    expect_replaceable(wanted, is_ours);
-    TemporaryFolder const made{wanted, is_ours};
-    auto const write = [&](std::size_t i) { write_file(made.path() / files[i].name, files[i].give); };
+    fs::path const wanted = wanted_folder(folder, kind);
+    auto const earlier = check_place(wanted, kind);
+    std::error_code error;
+    fs::create_directories(wanted.parent_path(), error);
+    if (error) refuse(wanted, kind, "a folder that cannot be made: " + error.message());
+    Unfinished const made{wanted, Unfinished::Kind::folder, earlier.has_value(), kind.names()};
+    auto const write = [&](std::size_t i) {
+        fs::path const path = made.path() / files[i].name;
+        write_file(path, files[i].give);
+        if (earlier) keep_access_of(wanted / files[i].name, path);
+    };
     if (at_once)
         for_tasks(files.size(), write);
     else
         for (std::size_t i = 0; i < files.size(); ++i) write(i);
-    expect_replaceable(wanted, is_ours);  // others may have written there meanwhile
-    put_in_place(made.path(), wanted, is_ours);
-    remove_leftovers(wanted, is_ours);
-}
-
-// Whether the process lives is asked of a lock on the folder, which the system gives back at its end: a
-// number could belong to another process by now, or to one on another machine.
-
-namespace {
-
-namespace fs = std::filesystem;
-
-[[noreturn]] void fail(fs::path const& wanted, std::error_code reason) {
-    throw Error(
-        fmt::format("{}: cannot be made: {}; choose another --out", wanted.string(), reason.message()));
-}
-
-std::string beginning(fs::path const& wanted) {
-    return fmt::format(".{}.", wanted.filename().string());
-}
-
-// -1 if it cannot be opened.
-int open_folder(fs::path const& folder) {
-    return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);  // NOLINT(*-vararg)
-}
-
-bool is_leftover_name(std::string_view name, std::string_view beginning) {
-    if (!name.starts_with(beginning) || name.size() == beginning.size()) return false;
-    name.remove_prefix(beginning.size());
-    return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-std::vector<fs::path> named_like_leftovers(fs::path const& wanted) {
-    std::vector<fs::path> leftovers;
-    std::error_code error;
-    fs::directory_iterator const all{wanted.parent_path(), error};
-    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error))
-        if (is_leftover_name(entry->path().filename().string(), beginning(wanted)))
-            leftovers.push_back(entry->path());
-    return leftovers;
-}
-
-// Removes our files from a folder, and the folder itself if it is empty then. What cannot be removed stays.
-void remove_ours(fs::path const& folder, IsOurs is_ours) {
-    std::error_code error;
-    fs::directory_iterator const all{folder, error};
-    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error))
-        if (is_ours(entry->path().filename().string())) ::unlink(entry->path().c_str());
-    ::rmdir(folder.c_str());
-}
-
-bool holds_only_ours(fs::path const& folder, IsOurs is_ours) {
-    std::error_code error;
-    fs::directory_iterator const all{folder, error};
-    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error))
-        if (!is_ours(entry->path().filename().string()) || !fs::is_regular_file(entry->symlink_status(error)))
-            return false;
-    return !error;
-}
-
-}  // namespace
-
-TemporaryFolder::TemporaryFolder(fs::path const& wanted, IsOurs is_ours) : is_ours_(is_ours) {
-    std::error_code error;
-    fs::create_directories(wanted.parent_path(), error);
-    if (error) fail(wanted, error);
-    int number = getpid();
-    do path_ = wanted.parent_path() / fmt::format("{}{}", beginning(wanted), number++);
-    while (!make(wanted));
-}
-
-bool TemporaryFolder::make(fs::path const& wanted) {
-    if (::mkdir(path_.c_str(), 0777) != 0) {
-        if (errno == EEXIST) return false;
-        fail(wanted, {errno, std::generic_category()});
+    check_place(wanted, kind);  // others may have written there meanwhile
+    if (earlier) keep_access(made.descriptor(), *earlier);
+    {
+        SignalsWait const wait;
+        put_in_place(made.path(), wanted, kind);
     }
-    lock_ = open_folder(path_);
-    ::flock(lock_, LOCK_EX);  // waits if another run is about to remove it as a leftover
-    if (fs::exists(path_)) return true;
-    ::close(lock_);
-    return false;
+    remove_leftovers(wanted, kind.names());
 }
 
-TemporaryFolder::~TemporaryFolder() {
-    remove_ours(path_, is_ours_);
-    ::close(lock_);
-}
-
-void remove_leftovers(fs::path const& wanted, IsOurs is_ours) {
-    for (fs::path const& leftover : named_like_leftovers(wanted)) {
-        int const folder = open_folder(leftover);
-        if (::flock(folder, LOCK_EX | LOCK_NB) == 0 && holds_only_ours(leftover, is_ours))
-            remove_ours(leftover, is_ours);
-        ::close(folder);
+void read_folder(fs::path const& folder, std::string_view what,
+                 std::function<void(OpenFolder const&)> const& read) {
+    using namespace std::chrono_literals;
+    constexpr int patience = 500;  // for a name that is free between two renames
+    for (int waited = 0;; ++waited) {
+        std::optional<OpenFolder> opened;
+        try {
+            opened.emplace(folder, what);
+            return read(*opened);
+        } catch (Error const&) {
+            bool const is_gone = opened ? opened->is_replaced() : is_being_made(folder) && waited < patience;
+            if (!is_gone) throw;
+        }
+        if (!opened) std::this_thread::sleep_for(2ms);
     }
 }
 

@@ -1,47 +1,174 @@
 #include "onehead/io/npy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
-#include <regex>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
+#include "onehead/io/safetensors.hpp"
 #include "onehead/io/text.hpp"
 
 namespace onehead {
 
+static_assert(std::endian::native == std::endian::little,
+              "numbers are read and written as they lie in memory");
+
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in memory");
-
 constexpr std::size_t longest_header = 4096;  // numpy needs 118 bytes for any shape of up to 4 dimensions
+constexpr std::size_t longest_start = longest_header + 12;
+constexpr std::size_t most_dimensions = 4;
 
-[[noreturn]] void refuse(std::string const& name, std::string_view expected, std::string_view found) {
-    throw Error(fmt::format("{}: expected {}, found {}", name, expected, found));
+// What the first bytes say: the array but for its numbers, and where these are.
+struct Layout {
+    Array array;
+    bool fortran_order = false;
+    std::size_t begin = 0;
+    std::size_t bytes = 0;  // of all numbers
+};
+
+Layout read_layout(std::string_view start, std::size_t file_size, std::string const& name);
+
+// The numbers of a layout; `read` fills bytes with those of the file after the header.
+Array with_numbers(Layout layout, std::function<void(std::span<std::byte>)> const& read);
+
+}  // namespace
+
+Array read_npy(std::filesystem::path const& path, std::size_t most_bytes) {
+    return read_npy(File(path), most_bytes);
 }
+
+Array read_npy(File const& file, std::size_t most_bytes) {
+    std::string start(std::min<std::uint64_t>(file.size(), longest_start), '\0');
+    file.read(0, std::as_writable_bytes(std::span(start)));
+    Layout layout = read_layout(start, file.size(), file.name());
+    if (layout.bytes > most_bytes)
+        throw Error({file.name(), fmt::format("at most {} bytes of numbers", most_bytes),
+                     std::to_string(layout.bytes)});
+    std::size_t const begin = layout.begin;
+    return with_numbers(std::move(layout), [&](std::span<std::byte> bytes) { file.read(begin, bytes); });
+}
+
+Array parse_npy(std::string const& bytes, std::string const& name) {
+    Layout layout = read_layout(std::string_view{bytes}.substr(0, longest_start), bytes.size(), name);
+    std::size_t const begin = layout.begin;
+    return with_numbers(std::move(layout), [&](std::span<std::byte> numbers) {
+        std::memcpy(numbers.data(), &bytes[begin], numbers.size());
+    });
+}
+
+namespace {
+
+// The header is a dictionary as Python prints it. This reads it piece by piece.
+class Header {
+public:
+    Header(std::string_view text, std::string const& name) : text_(text), rest_(text), name_(name) {}
+
+    // Calls `value` at the value of each key.
+    void read(std::function<void(std::string const& key)> const& value) {
+        expect('{');
+        while (!take('}')) {
+            std::string const key = text();
+            expect(':');
+            value(key);
+            if (!take(',') && !next_is('}')) refuse();
+        }
+        if (skip_space(), !rest_.empty()) refuse();
+    }
+
+    std::string text() {
+        skip_space();
+        char const quote = rest_.empty() ? '\0' : rest_[0];
+        std::size_t const end = quote == '\'' || quote == '"' ? rest_.find(quote, 1) : rest_.npos;
+        if (end == rest_.npos) refuse();
+        std::string text{rest_.substr(1, end - 1)};
+        rest_.remove_prefix(end + 1);
+        return text;
+    }
+
+    bool truth() {
+        skip_space();
+        for (auto const& [word, value] : {std::pair{"True", true}, {"False", false}})
+            if (rest_.starts_with(word)) {
+                rest_.remove_prefix(std::string_view{word}.size());
+                return value;
+            }
+        refuse();
+    }
+
+    std::vector<std::size_t> tuple() {
+        std::vector<std::size_t> numbers;
+        expect('(');
+        while (!take(')')) {
+            skip_space();
+            std::size_t number = 0;
+            auto const [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+            if (error != std::errc{}) refuse();
+            rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+            numbers.push_back(number);
+            if (!take(',') && !next_is(')')) refuse();
+        }
+        return numbers;
+    }
+
+    [[noreturn]] void refuse() const {
+        throw Error({name_, "a header such as {'descr': '<f4', 'fortran_order': False, 'shape': (6, 64), }",
+                     quote(text_)});
+    }
+
+private:
+    void skip_space() {
+        while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
+    }
+
+    bool next_is(char c) {
+        skip_space();
+        return rest_.starts_with(c);
+    }
+
+    bool take(char c) {
+        if (!next_is(c)) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+    void expect(char c) {
+        if (!take(c)) refuse();
+    }
+
+    std::string_view text_, rest_;
+    std::string const& name_;
+};
 
 // Takes the next bytes off the front of the file.
 std::string_view take(std::string_view& rest, std::size_t count, std::string const& name) {
     if (rest.size() < count)
-        refuse(name, "a .npy file, from numpy.save", fmt::format("one that ends within its header"));
+        throw Error({name, "a .npy file, from numpy.save", "one that ends within its header"});
     auto const bytes = rest.substr(0, count);
     rest.remove_prefix(count);
     return bytes;
 }
 
-std::string take_header(std::string_view& rest, std::string const& name) {
-    if (!rest.starts_with("\x93NUMPY"))
-        refuse(name, "a .npy file, from numpy.save", "one that begins with " + quote(rest.substr(0, 8)));
-    take(rest, 6, name);
+std::string_view take_header(std::string_view& rest, std::string const& name) {
+    constexpr std::string_view magic = "\x93NUMPY";
+    if (!rest.starts_with(magic))
+        throw Error(
+            {name, "a .npy file, from numpy.save", "one that begins with " + quote(rest.substr(0, 8))});
+    take(rest, magic.size(), name);
     auto const version = take(rest, 2, name);
     if (version[0] < 1 || version[0] > 3 || version[1] != 0)
-        refuse(name, ".npy version 1.0, 2.0 or 3.0", fmt::format("{}.{}", +version[0], +version[1]));
+        throw Error({name, ".npy version 1.0, 2.0 or 3.0", fmt::format("{}.{}", +version[0], +version[1])});
     std::size_t length = 0;
     std::size_t unit = 1;
     for (char const digit : take(rest, version[0] == 1 ? 2 : 4, name)) {
@@ -49,101 +176,117 @@ std::string take_header(std::string_view& rest, std::string const& name) {
         unit *= 256;
     }
     if (length > longest_header)
-        refuse(name, fmt::format("a header of at most {} bytes", longest_header), std::to_string(length));
-    return std::string{take(rest, length, name)};
+        throw Error(
+            {name, fmt::format("a header of at most {} bytes", longest_header), std::to_string(length)});
+    return take(rest, length, name);
 }
 
-// "6, 64" or "6," to {6, 64} or {6}, given that the numbers fit into what the file holds.
-std::vector<std::size_t> parse_shape(std::string const& text, std::size_t most, std::string const& name) {
-    std::vector<std::size_t> shape;
-    std::size_t count = 1;
-    static std::regex const digits{"[0-9]+"};
-    for (std::sregex_iterator it{text.begin(), text.end(), digits}, end; it != end; ++it) {
-        std::string const number = it->str();
-        std::size_t size = 0;
-        auto const [_, error] = std::from_chars(number.data(), number.data() + number.size(), size);
-        if (error != std::errc{} || size == 0 || size > most / count)
-            refuse(name, fmt::format("a shape of 1 to {} numbers, as many as the file holds", most),
-                   fmt::format("({})", text));
-        count *= size;
-        shape.push_back(size);
-    }
-    if (shape.empty() || shape.size() > 4)
-        refuse(name, "an array of 1 to 4 dimensions", fmt::format("shape ({})", text));
-    return shape;
-}
-
-// What the first bytes say: the array but for its numbers, and where these begin.
-struct Layout {
-    Array array;
-    std::size_t begin = 0;
-    std::size_t bytes = 0;  // of all numbers
+// numpy's name of a type, ours, and the bytes of a number.
+struct Stored {
+    std::string_view descr, dtype;
+    std::size_t width = 0;
 };
+
+constexpr std::array stored_types{Stored{"<f2", "F16", 2}, Stored{"<f4", "F32", 4}, Stored{"<f8", "F64", 8}};
+
+Stored const& find_type(std::string const& descr, std::string const& name) {
+    auto const* const found = std::ranges::find(stored_types, descr, &Stored::descr);
+    if (found != stored_types.end()) return *found;
+    throw Error({name, "float16, float32 or float64, little-endian ('<f2', '<f4', '<f8')", quote(descr),
+                 "save a.astype(numpy.float32) instead"});
+}
+
+// The bytes of all numbers. No product of a shape overflows: each factor is held against what is left.
+std::size_t count_bytes(std::vector<std::size_t> const& shape, std::size_t width, std::size_t most,
+                        std::string const& name) {
+    std::string const found = fmt::format("shape ({})", fmt::join(shape, ", "));
+    if (shape.empty() || shape.size() > most_dimensions)
+        throw Error({name, "an array of 1 to 4 dimensions", found});
+    std::size_t bytes = width;
+    for (std::size_t const size : shape) {
+        if (size == 0 || size > most / bytes)
+            throw Error({name, fmt::format("{} bytes of numbers, as many as the file holds", most), found});
+        bytes *= size;
+    }
+    if (bytes != most)
+        throw Error({name, fmt::format("{} bytes of numbers for {}", bytes, found), std::to_string(most)});
+    return bytes;
+}
 
 Layout read_layout(std::string_view start, std::size_t file_size, std::string const& name) {
     std::string_view rest = start;
-    std::string const header = take_header(rest, name);
-    static std::regex const form{
-        R"(\{ ?'descr': ?'([^']*)', ?'fortran_order': ?(True|False), ?'shape': ?\(([0-9, ]*)\),? ?\} *\n?)"};
-    std::smatch parts;
-    if (!std::regex_match(header, parts, form))
-        refuse(name, "a header such as {'descr': '<f4', 'fortran_order': False, 'shape': (6, 64), }",
-               quote(header));
-    std::string const dtype = parts[1];
-    if (dtype != "<f4" && dtype != "<f8")
-        refuse(name, "float32 ('<f4') or float64 ('<f8')",
-               quote(dtype) + "; save a.astype(numpy.float32) instead");
-    if (parts[2] == "True")
-        refuse(name, "row-major order", "Fortran order; save numpy.ascontiguousarray(a) instead");
-    Layout layout{{.shape = {}, .values = {}, .is_float32 = dtype == "<f4"}, start.size() - rest.size(), 0};
-    std::size_t const width = layout.array.is_float32 ? sizeof(float) : sizeof(double);
-    layout.array.shape = parse_shape(parts[3], (file_size - layout.begin) / width, name);
-    layout.bytes = width;
-    for (std::size_t const size : layout.array.shape) layout.bytes *= size;
-    if (file_size - layout.begin != layout.bytes)
-        refuse(name, fmt::format("{} bytes of numbers for shape ({})", layout.bytes, parts[3].str()),
-               std::to_string(file_size - layout.begin));
+    Header header{take_header(rest, name), name};
+    std::optional<std::string> descr;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::size_t>> shape;
+    header.read([&](std::string const& key) {
+        if (key == "descr" && !descr) {
+            descr = header.text();
+        } else if (key == "fortran_order" && !fortran_order) {
+            fortran_order = header.truth();
+        } else if (key == "shape" && !shape) {
+            shape = header.tuple();
+        } else {
+            header.refuse();
+        }
+    });
+    if (!descr || !fortran_order || !shape) header.refuse();
+    Stored const& type = find_type(*descr, name);
+    Layout layout;
+    layout.begin = start.size() - rest.size();
+    layout.bytes = count_bytes(*shape, type.width, file_size - layout.begin, name);
+    layout.fortran_order = *fortran_order;
+    layout.array.dtype = type.dtype;
+    layout.array.shape = std::move(*shape);
     return layout;
 }
 
-// `read` fills bytes with those of the numbers.
-template <typename Number, typename Read>
-std::vector<double> read_numbers(std::size_t bytes, Read const& read) {
+template <class Number, class Read>
+std::vector<Number> read_numbers(std::size_t bytes, Read const& read) {
     std::vector<Number> numbers(bytes / sizeof(Number));
     read(std::as_writable_bytes(std::span(numbers)));
-    return {numbers.begin(), numbers.end()};
+    return numbers;
 }
 
-template <typename Read>
-Array with_numbers(Layout layout, Read const& read) {
-    layout.array.values = layout.array.is_float32 ? read_numbers<float>(layout.bytes, read)
-                                                  : read_numbers<double>(layout.bytes, read);
-    return std::move(layout.array);
+std::vector<double> as_doubles(std::string_view dtype, std::size_t bytes,
+                               std::function<void(std::span<std::byte>)> const& read) {
+    if (dtype == "F64") return read_numbers<double>(bytes, read);
+    std::vector<float> floats;
+    if (dtype == "F32") {
+        floats = read_numbers<float>(bytes, read);
+    } else {
+        auto const halves = read_numbers<std::uint16_t>(bytes, read);
+        floats.resize(halves.size());
+        widen_f16(halves, floats);
+    }
+    return {floats.begin(), floats.end()};
+}
+
+// In Fortran's order the first index runs fastest.
+std::vector<double> row_major(std::vector<double> const& values, std::vector<std::size_t> const& shape) {
+    std::vector<double> ordered(values.size());
+    for (std::size_t at = 0; at < values.size(); ++at) {
+        std::size_t rest = at;
+        std::size_t place = 0;
+        std::size_t step = values.size();
+        for (std::size_t const size : shape) {
+            step /= size;
+            place += rest % size * step;
+            rest /= size;
+        }
+        ordered[place] = values[at];
+    }
+    return ordered;
+}
+
+Array with_numbers(Layout layout, std::function<void(std::span<std::byte>)> const& read) {
+    Array array = std::move(layout.array);
+    array.values = as_doubles(array.dtype, layout.bytes, read);
+    if (layout.fortran_order) array.values = row_major(array.values, array.shape);
+    return array;
 }
 
 }  // namespace
-
-Array read_npy(std::filesystem::path const& path, std::size_t most_bytes) {
-    File const file(path);
-    std::string start(std::min<std::uint64_t>(file.size(), longest_header + 12), '\0');
-    file.read(0, std::as_writable_bytes(std::span(start)));
-    Layout layout = read_layout(start, file.size(), file.name());
-    if (layout.bytes > most_bytes)
-        refuse(file.name(), fmt::format("at most {} bytes of numbers", most_bytes),
-               std::to_string(layout.bytes));
-    std::size_t const begin = layout.begin;
-    return with_numbers(std::move(layout), [&](std::span<std::byte> bytes) { file.read(begin, bytes); });
-}
-
-Array parse_npy(std::string const& bytes, std::string const& name) {
-    Layout layout = read_layout(std::string_view{bytes}.substr(0, longest_header + 12), bytes.size(), name);
-    std::size_t const begin = layout.begin;
-    return with_numbers(std::move(layout), [&](std::span<std::byte> numbers) {
-        std::memcpy(numbers.data(), &bytes[begin], numbers.size());
-    });
-}
-
-static_assert(std::endian::native == std::endian::little, "floats are written as they lie in memory");
 
 std::string npy(Matrix const& values) {
     std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}",

@@ -1,11 +1,11 @@
-// What a .safetensors file says about itself. The file is
+// A .safetensors file: tensors by name. Only the bytes of those that are asked for are read. The file is
 //     8 bytes      length n of the header, little-endian
 //     n bytes      the header, JSON: {"__metadata__": {"key": "text", ...},
 //                                     "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
 //                                     ...}
 //     the rest     the tensors' bytes, row-major, little-endian, without gaps
 // Nothing here is believed: a header that comes back has been checked against the size of the file, down to
-// the last byte, so that reading a tensor needs no further checks.
+// the last byte, so reading a tensor needs no further checks.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onehead/io/file.hpp"
@@ -37,23 +38,11 @@ struct SafetensorsHeader {
     Tensors tensors;
     Metadata metadata;
     std::uint64_t data_begin = 0;  // where the first tensor's bytes are in the file
+
+    std::uint64_t data_size() const;  // how many bytes the tensors take together
 };
 
-// How many bytes one value takes; 0 for a dtype that the format does not know.
-std::size_t dtype_size(std::string_view dtype);
-
-// Throws an Error that names the file, the tensor and what is wrong with it. Takes memory and time of the
-// order of the header's length, which is limited, whatever it says.
-SafetensorsHeader read_header(File const& file);
-
-// read_header's two halves: the JSON text to names, shapes and ranges; and those against the number of bytes
-// there.
-SafetensorsHeader parse_header(std::string const& text, std::string const& file);
-void check_ranges(SafetensorsHeader const& header, std::uint64_t data_size, std::string const& file);
-
-// A .safetensors file: tensors by name, and only the bytes of those that are asked for are read. Weights come
-// back as float32: F32 as it is, F16 and BF16 widened, which changes no value.
-
+// Weights come back as float32: F32 as it is, F16 and BF16 widened, which changes no value, F64 rounded once.
 // Every function throws an Error that names file and tensor if the tensor is not there, has another shape or
 // a dtype that does not serve, or (where Vector or Matrix come back) holds an inf or a NaN.
 class Safetensors {
@@ -61,8 +50,10 @@ public:
     explicit Safetensors(std::filesystem::path const& path);
 
     std::string name() const { return file_.name(); }
+    SafetensorsHeader const& header() const { return header_; }
     SafetensorsHeader::Tensors const& tensors() const { return header_.tensors; }
     SafetensorsHeader::Metadata const& metadata() const { return header_.metadata; }
+    std::uint64_t data_begin() const { return header_.data_begin; }
 
     TensorInfo const* find(std::string_view tensor) const;  // null if there is none
     TensorInfo const& at(std::string_view tensor) const;
@@ -75,11 +66,11 @@ public:
     Matrix read_matrix(std::string_view tensor, std::size_t rows,
                        std::size_t columns) const;  // [rows, columns]
     Matrix read_rows(std::string_view tensor,
-                     std::span<std::size_t const> rows) const;             // [rows.size(), its columns]
-    Matrix read_first_rows(std::string_view tensor, std::size_t n) const;  // [n, its columns]
+                     std::span<std::size_t const> rows) const;  // [rows.size(), its columns]
+    Matrix read_rows_from_to(std::string_view tensor, std::size_t first,
+                             std::size_t last) const;  // [last - first, its columns]
 
-    std::vector<double> read_doubles(
-        std::string_view tensor) const;  // of any shape, also F64, also inf and NaN
+    std::vector<double> read_doubles(std::string_view tensor) const;         // of any shape, also inf and NaN
     std::vector<std::int64_t> read_integers(std::string_view tensor) const;  // I64 of any shape
 
 private:
@@ -89,17 +80,47 @@ private:
     [[noreturn]] void refuse_damage(std::string_view tensor, std::uint64_t first,
                                     std::span<float const> values) const;
     std::size_t width(std::string_view tensor, std::size_t least_rows) const;
+    std::string place(std::string_view tensor) const;
 
     File file_;
     SafetensorsHeader header_;
 };
 
-// The two 16-bit floats that weights are stored in. Each of their values is also a float32, so that widening
-// is exact: it only moves bits.
-//   F16   1 sign bit, 5 exponent bits, 10 fraction bits
-//   BF16  1 sign bit, 8 exponent bits,  7 fraction bits: the upper half of a float32
+// The header of a file. Throws an Error that names the file, the tensor and what is wrong with it. Takes
+// memory and time of the order of the header's length, which is limited, whatever it says.
+SafetensorsHeader read_header(File const& file);
 
-// Both fill `wide` from as many `narrow` values.
+// The same of a file that may end after its header: what a download asks for first.
+SafetensorsHeader read_header_alone(File const& file);
+
+// The header's JSON to names, shapes and ranges.
+SafetensorsHeader parse_header(std::string const& text, std::string const& file);
+
+// The bytes of such a file: tensors one after the other in the order in which they are added.
+class SafetensorsWriter {
+public:
+    explicit SafetensorsWriter(std::vector<std::pair<std::string, std::string>> metadata)
+        : metadata_(std::move(metadata)) {}
+
+    void add(std::string const& name, Matrix const& values);
+    void add(std::string const& name, Vector const& values);
+    void add(std::string const& name, std::vector<std::int64_t> const& values);
+
+    std::string bytes() const;
+
+private:
+    void add(std::string const& name, char const* dtype, std::vector<std::uint64_t> shape,
+             std::span<std::byte const> bytes);
+
+    std::vector<std::pair<std::string, std::string>> metadata_;
+    std::vector<std::pair<std::string, TensorInfo>> tensors_;
+    std::string data_;
+};
+
+// The two 16-bit floats that weights are stored in, widened: both fill `wide` from as many `narrow` values.
+// Each of their values is also a float32, so this only moves bits.
+//     F16   1 sign bit, 5 exponent bits, 10 fraction bits
+//     BF16  1 sign bit, 8 exponent bits,  7 fraction bits: the upper half of a float32
 void widen_f16(std::span<std::uint16_t const> narrow, std::span<float> wide);
 void widen_bf16(std::span<std::uint16_t const> narrow, std::span<float> wide);
 

@@ -44,11 +44,12 @@ std::optional<Number> read_number(std::string_view text) {
 
 #else
 
-// strtof reads more than digits; what it must not see is sorted out first. Its decimal point depends on the locale,
-// so it gets C's.
+// strtof reads more than digits; what it must not see is sorted out first. Its decimal point depends on the
+// locale, so it gets C's.
 template <class Number>
 std::optional<Number> read_number(std::string_view text) {
-    if (text.empty() || (text.front() != '-' && text.front() != '.' && (text.front() < '0' || text.front() > '9')) ||
+    if (text.empty() ||
+        (text.front() != '-' && text.front() != '.' && (text.front() < '0' || text.front() > '9')) ||
         text.find_first_not_of("0123456789+-.eE") != std::string_view::npos)
         return {};
     static locale_t const c_locale = newlocale(LC_ALL_MASK, "C", nullptr);

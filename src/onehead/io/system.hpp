@@ -1,5 +1,6 @@
-// What systems and their C++ libraries do differently: each behind one function, with a plain way for those that lack
-// it (macOS, a browser). With ONEHEAD_PLAIN_SYSTEM the plain ways are taken everywhere, so they can be tested anywhere.
+// What systems and their C++ libraries do differently: each behind one function, with a plain way for those
+// that lack it (macOS, a browser). With ONEHEAD_PLAIN_SYSTEM the plain ways are taken everywhere, so they can
+// be tested anywhere.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,12 +12,13 @@
 
 namespace onehead {
 
-// The whole text as a number in digits, as std::from_chars reads it: no space, no plus sign, no hexadecimal, nothing
-// after it. Nothing also for a number that is too large, or so small that it would be 0.
+// The whole text as a number in digits, as std::from_chars reads it: no space, no plus sign, no hexadecimal,
+// nothing after it. Nothing also for a number that is too large, or so small that it would be 0.
 std::optional<float> read_float(std::string_view text);
 std::optional<double> read_double(std::string_view text);
 
-// Exchanges the names of two files or folders in one step. std::errc::function_not_supported where that cannot be done.
+// Exchanges the names of two files or folders in one step. std::errc::function_not_supported where that
+// cannot be done.
 std::error_code exchange_names(std::filesystem::path const& a, std::filesystem::path const& b);
 
 // The file of the program that runs; empty if the system does not tell.

@@ -1,10 +1,10 @@
-// Labels. A character stays as it is if a reader can tell it from every other; else it becomes an escape:
+// A character stays as it is if a reader can tell it from every other; else it becomes an escape:
 //   \n \t \r \' \\     as in C++
 //   \x1B               an ASCII control character (two digits)
 //   \xF0               a byte that belongs to no valid UTF-8; such bytes are 80 or more, so it is never one
-//   of the former \u{200B}           any other code point: spaces but U+0020, what is invisible or reorders
-//   the text, private and
-//                      unassigned ones, and a combining mark with nothing visible before it to sit on
+//                      of the former
+//   \u{200B}           any other code point: spaces but U+0020, what is invisible or reorders the text,
+//                      private and unassigned ones, and a combining mark with nothing visible before it
 // Undoing the escapes gives the bytes back, which is why no two byte strings share a label.
 #include "onehead/io/text.hpp"
 
@@ -12,8 +12,9 @@
 #include <fmt/format.h>
 #include <pcre2.h>
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <charconv>
 #include <string>
+#include <system_error>
 
 #include "onehead/error.hpp"
 
@@ -21,96 +22,126 @@ namespace onehead {
 
 namespace {
 
-enum class Look { visible, mark, hidden };
-
-bool matches(Regex const& regex, std::string_view text, std::size_t at) {
-    return regex.match_length(text, at) > 0;
-}
-
-// U+2800 is an empty Braille cell; U+FFFC and U+FFFD stand for something that could not be shown.
-Look look_at(std::string_view text, std::size_t at) {
-    static Regex const hidden(R"([\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\x{2800}\x{FFFC}\x{FFFD}])");
-    static Regex const mark(R"(\p{M})");
-    if (matches(hidden, text, at)) return Look::hidden;
-    return matches(mark, text, at) ? Look::mark : Look::visible;
-}
-
-std::string byte_escape(char byte) {
-    return fmt::format("\\x{:02X}", static_cast<unsigned char>(byte));
-}
-
-// The text that a label is made of, and whether it ends in something that a combining mark can sit on.
-struct Label {
-    std::string text = "'";
-    bool carries_mark = false;
-
-    void show(std::string_view character, bool carries) {
-        text += character;
-        carries_mark = carries;
-    }
-
-    void escape(std::string_view characters) {
-        text += characters;
-        carries_mark = false;
-    }
-
-    void add_ascii(char c) {
-        switch (c) {
-            case '\n':
-                return escape("\\n");
-            case '\t':
-                return escape("\\t");
-            case '\r':
-                return escape("\\r");
-            case '\'':
-                return escape("\\'");
-            case '\\':
-                return escape("\\\\");
-            default:
-                break;
-        }
-        if (c < ' ' || c == '\x7F') return escape(byte_escape(c));
-        show({&c, 1}, c != ' ');
-    }
-
-    void add_wide(std::string_view character, char32_t value) {
-        Look const look = look_at(character, 0);
-        if (look == Look::visible || (look == Look::mark && carries_mark)) return show(character, true);
-        escape(fmt::format("\\u{{{:04X}}}", static_cast<unsigned>(value)));
-    }
-};
+std::string escaped(std::string_view text, std::string_view quotes);
 
 }  // namespace
 
 std::string label(std::string_view bytes) {
-    Label label;
-    for (std::size_t at = 0; at < bytes.size();) {
-        auto const [value, length] = code_point_at(bytes, at);
-        if (length == 0) label.escape(byte_escape(bytes[at]));
-        if (length == 1) label.add_ascii(bytes[at]);
-        if (length > 1) label.add_wide(bytes.substr(at, length), value);
-        at += length == 0 ? 1 : length;
-    }
-    return label.text + '\'';
+    return '\'' + escaped(bytes, "'\\") + '\'';
 }
 
 std::string printable(std::string_view text) {
+    return escaped(text, "");
+}
+
+std::string quote(std::string_view text) {
+    std::size_t longest = 80;
+    if (text.size() <= longest) return '"' + escaped(text, "\"\\") + '"';
+    while (longest > 76 && (static_cast<unsigned char>(text[longest]) & 0xC0U) == 0x80) --longest;
+    return '"' + escaped(text.substr(0, longest), "\"\\") + "\"...";
+}
+
+namespace {
+
+enum class Look { visible, mark, hidden };
+
+// U+2800 is an empty Braille cell; U+FFFC and U+FFFD stand for something that could not be shown.
+Look look_of(std::string_view character) {
+    static Regex const hidden(R"([\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\x{2800}\x{FFFC}\x{FFFD}])");
+    static Regex const mark(R"(\p{M})");
+    if (hidden.match_length(character, 0) > 0) return Look::hidden;
+    return mark.match_length(character, 0) > 0 ? Look::mark : Look::visible;
+}
+
+// What stands for one ASCII character; empty if it stands for itself.
+std::string ascii_escape(char c) {
+    switch (c) {
+        case '\n':
+            return "\\n";
+        case '\t':
+            return "\\t";
+        case '\r':
+            return "\\r";
+        default:
+            return c < ' ' || c == '\x7F' ? fmt::format("\\x{:02X}", static_cast<unsigned char>(c)) : "";
+    }
+}
+
+// quotes: characters that get a backslash before them.
+std::string escaped(std::string_view text, std::string_view quotes) {
+    constexpr std::string_view no_base = " \'\\";  // a combining mark is not shown on these
     std::string shown;
-    while (!text.empty()) {
-        std::size_t const length = std::min(text.find_first_of("'\\"), text.size());
-        std::string const quoted = label(text.substr(0, length));
-        shown.append(quoted, 1, quoted.size() - 2);
-        shown += text.substr(length, 1);
-        text.remove_prefix(std::min(length + 1, text.size()));
+    bool carries_mark = false;
+    for (std::size_t at = 0; at < text.size();) {
+        auto const [value, length] = code_point_at(text, at);
+        std::string_view const character = text.substr(at, std::max<std::size_t>(length, 1));
+        char const c = text[at];
+        at += character.size();
+        std::string escape;
+        if (length == 0) escape = fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+        if (length == 1) escape = quotes.find(c) == quotes.npos ? ascii_escape(c) : std::string{'\\', c};
+        if (length > 1) {
+            Look const look = look_of(character);
+            if (look == Look::hidden || (look == Look::mark && !carries_mark))
+                escape = fmt::format("\\u{{{:04X}}}", static_cast<unsigned>(value));
+        }
+        shown += escape.empty() ? character : escape;
+        carries_mark = escape.empty() && no_base.find(c) == no_base.npos;
     }
     return shown;
 }
 
-std::string quote(std::string_view text) {
-    constexpr std::size_t longest = 80;
-    using nlohmann::json;
-    auto const shown = json(text.substr(0, longest)).dump(-1, ' ', true, json::error_handler_t::replace);
-    return text.size() > longest ? shown + "..." : shown;
+std::string utf8(char32_t value) {
+    auto const last = [value](unsigned shift) {
+        return static_cast<char>(0x80U | ((value >> shift) & 0x3FU));
+    };
+    auto const first = [value](unsigned marker, unsigned shift) {
+        return static_cast<char>(marker | (value >> shift));
+    };
+    if (value < 0x80) return {static_cast<char>(value)};
+    if (value < 0x800) return {first(0xC0, 6), last(0)};
+    if (value < 0x10000) return {first(0xE0, 12), last(6), last(0)};
+    return {first(0xF0, 18), last(12), last(6), last(0)};
+}
+
+// Takes an escape off the front of a text, after its backslash.
+std::optional<std::string> take_escape(std::string_view& text) {
+    char const kind = text.empty() ? '\0' : text[0];
+    text.remove_prefix(std::min<std::size_t>(text.size(), 1));
+    if (kind == 'n') return "\n";
+    if (kind == 't') return "\t";
+    if (kind == 'r') return "\r";
+    if (kind == '\'' || kind == '\\') return std::string{kind};
+    bool const is_byte = kind == 'x';
+    if (!is_byte && (kind != 'u' || !text.starts_with('{'))) return std::nullopt;
+    if (!is_byte) text.remove_prefix(1);
+    std::size_t const length = is_byte ? 2 : text.find('}');
+    if (length > text.size()) return std::nullopt;
+    std::uint32_t value = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + length, value, 16);
+    if (error != std::errc{} || end != text.data() + length || value > 0x10FFFF) return std::nullopt;
+    text.remove_prefix(is_byte ? 2 : length + 1);
+    return is_byte ? std::string{static_cast<char>(value)} : utf8(value);
+}
+
+}  // namespace
+
+std::optional<std::string> bytes_of_label(std::string_view shown) {
+    if (shown.size() < 2 || shown.front() != '\'' || shown.back() != '\'') return std::nullopt;
+    std::string bytes;
+    for (std::string_view rest = shown.substr(1, shown.size() - 2); !rest.empty();) {
+        char const c = rest[0];
+        rest.remove_prefix(1);
+        if (c != '\\') {
+            bytes += c;
+        } else if (auto const character = take_escape(rest)) {
+            bytes += *character;
+        } else {
+            return std::nullopt;
+        }
+    }
+    if (label(bytes) != shown) return std::nullopt;  // other escapes than `label` would write
+    return bytes;
 }
 
 // An estimate of the columns that a terminal gives a text: the sum over its code points of 2 for what Unicode
@@ -237,6 +268,17 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
         value = (value << 6U) | (byte & 0x3FU);
     }
     return is_allowed(value, length) ? CodePoint{value, length} : CodePoint{};
+}
+
+std::string valid_utf8(std::string_view text) {
+    std::string valid;
+    while (!text.empty()) {
+        std::size_t const length = std::min(find_invalid_utf8(text), text.size());
+        valid += text.substr(0, length);
+        if (length < text.size()) valid += "\xEF\xBF\xBD";
+        text.remove_prefix(std::min(length + 1, text.size()));
+    }
+    return valid;
 }
 
 std::size_t find_invalid_utf8(std::string_view text) {

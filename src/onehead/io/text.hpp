@@ -1,9 +1,11 @@
-// Text as code points: the one decoder of UTF-8 that everything else goes through. What Unicode forbids
-// (overlong forms, surrogates, values above U+10FFFF, sequences cut short) is no code point here either.
+// Text from outside, made safe to read: what a terminal would obey, what hides, turns the text around or
+// looks like something else is written as an escape. Below that, UTF-8 and Unicode as far as that and the
+// tokenizer need them.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +13,24 @@ struct pcre2_real_code_8;
 
 namespace onehead {
 
+// A token's bytes in single quotes: ' cat', '\n', '\xF0\x9F', '\''. Different bytes have different labels.
+std::string label(std::string_view bytes);
+
+// The bytes whose label it is; nothing for a text that is no label.
+std::optional<std::string> bytes_of_label(std::string_view label);
+
+// The same without quotes, for a line for people, such as a file's name or a whole message. Visible text,
+// quotes and backslashes stay as they are, so what is printable already stays too.
+std::string printable(std::string_view text);
+
+// What a message repeats of a file: in double quotes, and not endless.
+std::string quote(std::string_view text);
+
+// How many columns a UTF-8 text takes in a terminal: two for wide characters.
+std::size_t display_width(std::string_view text);
+
+// The code point that begins at a byte. What Unicode forbids (overlong forms, surrogates, values above
+// U+10FFFF, sequences cut short) is none.
 struct CodePoint {
     char32_t value = 0;
     std::size_t length = 0;  // in bytes; 0 where no valid code point begins
@@ -21,9 +41,11 @@ CodePoint code_point_at(std::string_view text, std::size_t at);
 // The offset of the first byte that begins no valid code point; npos if there is none.
 std::size_t find_invalid_utf8(std::string_view text);
 
+// The text with U+FFFD for what is not UTF-8, as JSON has to have it.
+std::string valid_utf8(std::string_view text);
+
 // A regular expression over UTF-8 text that knows Unicode's properties: as much of PCRE2 as this project
 // needs, which is to ask whether the expression matches at one place.
-
 class Regex {
 public:
     explicit Regex(std::string_view pattern);
@@ -35,23 +57,5 @@ public:
 private:
     std::shared_ptr<pcre2_real_code_8 const> code_;
 };
-
-// The bytes in single quotes, with everything that cannot be seen as itself written as an escape: ' cat',
-// '\n', '\xF0\x9F', '\''. Never the same for two different tokens.
-std::string label(std::string_view bytes);
-
-// How many columns a UTF-8 text takes in a terminal: two for wide characters.
-std::size_t display_width(std::string_view text);
-
-// Text from outside, such as a file's name, as it may stand in a line for people. What would move the cursor,
-// hide itself or turn the text around is written as an escape, as in a token's label.
-
-// Visible text, quotes and backslashes stay as they are, so that what is printable already stays too.
-std::string printable(std::string_view text);
-
-// Text out of a file, as it may stand in a message: in double quotes, on one line, plain ASCII and not
-// endless, whatever the file holds.
-
-std::string quote(std::string_view text);
 
 }  // namespace onehead

@@ -2,12 +2,13 @@
 // never touched of it takes no memory.
 #include "onehead/math/large_pages.hpp"
 
+#include <cstdlib>  // which says whether this is glibc
+
 #if defined(__GLIBC__) && !defined(ONEHEAD_PLAIN_SYSTEM)
 #include <malloc.h>
 #include <sys/mman.h>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #endif
 
 namespace onehead {

@@ -1,5 +1,6 @@
 #include "onehead/math/tensor.hpp"
 
+#include <fmt/format.h>
 #include <stdexcept>
 
 #include "onehead/math/kernel.hpp"
@@ -32,6 +33,17 @@ Matrix multiply_plainly(Product const& p) {
     return product;
 }
 
+void expect_shape(std::string_view name, Matrix const& m, std::size_t rows, std::size_t columns) {
+    if (row_count(m) != rows || column_count(m) != columns)
+        throw std::invalid_argument(fmt::format("{}: expected shape [{}, {}], found [{}, {}]", name, rows,
+                                                columns, row_count(m), column_count(m)));
+}
+
+void expect_shape(std::string_view name, Vector const& v, std::size_t size) {
+    if (v.size() != size)
+        throw std::invalid_argument(fmt::format("{}: expected length {}, found {}", name, size, v.size()));
+}
+
 Matrix matmul(Matrix const& a, Matrix const& b) {
     expect_fitting(a, b);
     return multiply({a, b});
@@ -47,14 +59,11 @@ Matrix matmul_to_depth(Matrix const& a, Matrix const& b, std::span<std::size_t c
     expect_fitting(a, b);
     if (depths.size() != row_count(a))
         throw std::invalid_argument("matmul_to_depth: expected a depth for each row");
+    for (std::size_t const depth : depths)
+        if (depth > row_count(b))
+            throw std::invalid_argument(
+                fmt::format("matmul_to_depth: expected depths up to {}, found {}", row_count(b), depth));
     return multiply({a, b, {}, depths});
-}
-
-Matrix transpose(Matrix const& m) {
-    Matrix turned = make_matrix(column_count(m), row_count(m));
-    for (std::size_t i = 0; i < row_count(m); ++i)
-        for (std::size_t j = 0; j < column_count(m); ++j) turned(j, i) = m(i, j);
-    return turned;
 }
 
 }  // namespace onehead

@@ -6,11 +6,16 @@
 #include <cfloat>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #if __has_include(<xtensor/containers/xtensor.hpp>)  // since 0.26
 #include <xtensor/containers/xtensor.hpp>
+#include <xtensor/generators/xbuilder.hpp>
+#include <xtensor/misc/xmanipulation.hpp>
 #include <xtensor/views/xview.hpp>
 #else
+#include <xtensor/xbuilder.hpp>
+#include <xtensor/xmanipulation.hpp>
 #include <xtensor/xtensor.hpp>
 #include <xtensor/xview.hpp>
 #endif
@@ -40,6 +45,10 @@ inline std::span<float> row(Matrix& m, std::size_t i) {
 
 Matrix make_matrix(std::size_t rows, std::size_t columns);  // uninitialised
 
+// Throw std::invalid_argument, which says the name, the shape expected and the shape found, for any other.
+void expect_shape(std::string_view name, Matrix const& m, std::size_t rows, std::size_t columns);
+void expect_shape(std::string_view name, Vector const& v, std::size_t size);
+
 // What is multiplied. A row of the product depends on the same row of a alone, never on how many rows there
 // are.
 struct Product {
@@ -62,7 +71,5 @@ Matrix matmul(Matrix const& a, Matrix const& b, Vector const& bias);
 // The same without a bias, where row i sums over the first depths[i] of the inner index only: nothing beyond
 // them is read.
 Matrix matmul_to_depth(Matrix const& a, Matrix const& b, std::span<std::size_t const> depths);
-
-Matrix transpose(Matrix const& m);  // [n, m] to [m, n]
 
 }  // namespace onehead

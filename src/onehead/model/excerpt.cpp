@@ -3,47 +3,66 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <type_traits>
+#include <system_error>
+#include <utility>
 
 #include "onehead/error.hpp"
 #include "onehead/io/json.hpp"
-#include "onehead/io/system.hpp"
 #include "onehead/io/text.hpp"
 #include "onehead/model/run.hpp"
 
 namespace onehead {
 
+using nlohmann::json;
+
 namespace {
 
 constexpr std::size_t bundled_vocabulary = 50257;  // GPT-2's
+constexpr std::uint64_t most_rows = 1'000'000;     // far beyond that
 
 std::string hidden_states_name(std::size_t layer) {
     return fmt::format("hidden_states.{}", layer);
+}
+
+ExcerptMetadata read_metadata(Safetensors const& file);
+
+// The layers whose attention is there, rising. Throws an Error if there is none.
+std::vector<std::size_t> find_layers(Safetensors const& file);
+
+// For each token id in wte.row_ids, the row of wte.rows with its embedding. Empty if there are none; throws
+// an Error for an id that is there twice.
+std::map<std::int64_t, std::size_t> find_rows(WeightFile const& weights);
+
+std::vector<int> ids_of(Tokens const& tokens) {
+    std::vector<int> ids;
+    for (Token const& token : tokens) ids.push_back(token.id);
+    return ids;
 }
 
 }  // namespace
 
 Excerpt::Excerpt(std::filesystem::path const& path)
     : weights_{Safetensors(path), {}, "to fit the excerpt's other parts"},
-      metadata_(read_excerpt_metadata(weights_.file)),
+      metadata_(read_metadata(weights_.file)),
       layers_(find_layers(weights_.file)),
-      rows_(find_rows(weights_)),
-      tokenizer_(data_folder() / "gpt2-mini") {
+      rows_(find_rows(weights_)) {
     weights_.config = make_config();
     check_config(weights_.config, weights_.file.name());
     check_shapes();
     try {
-        Excerpt::check_tokens(own_tokens());
+        Excerpt::check_tokens(Excerpt::own_tokens());
     } catch (UsageError const& error) {
-        throw Error(
-            fmt::format("{}: does not hold what its own text needs: {}", weights_.file.name(), error.what()));
+        throw Error({weights_.file.name(), "all that its own text needs", error.what()});
     }
+}
+
+std::vector<int> Excerpt::own_tokens() const {
+    return ids_of(metadata_.tokens);
 }
 
 bool Excerpt::has(std::string const& tensor) const {
@@ -59,23 +78,30 @@ Config Excerpt::make_config() const {
     config.d_model = first_size(fmt::format("h.{}.ln_1.weight", layers_.front()));
     config.n_head = metadata_.n_head;
     config.n_layer = metadata_.n_layer.value_or(layers_.back() + 1);
-    config.n_ctx = any_hidden_states() ? own_tokens().size() : first_size("wpe.weight");
+    config.n_ctx = any_hidden_states() ? metadata_.tokens.size() : first_size("wpe.weight");
     config.vocab_size = has("wte.weight") ? first_size("wte.weight") : bundled_vocabulary;
+    // Of the rows that are there, whatever their ids, a model with a vocabulary of its own may have more.
+    for (auto const& [id, _] : rows_)
+        config.vocab_size =
+            std::max(config.vocab_size, static_cast<std::size_t>(std::max<std::int64_t>(id, 0)) + 1);
+    if (any_hidden_states())
+        for (Token const& token : metadata_.tokens)
+            config.vocab_size = std::max(config.vocab_size, static_cast<std::size_t>(token.id) + 1);
     config.layer_norm_epsilon = metadata_.layer_norm_epsilon;
     return config;
 }
 
 void Excerpt::check_shapes() const {
-    auto const& [d_model, n_head, n_layer, n_ctx, vocab_size, epsilon, d_mlp] = config();
-    if (has("wpe.weight") && !any_hidden_states()) weights_.expect("wpe.weight", {n_ctx, d_model});
-    if (has("wte.weight")) weights_.expect("wte.weight", {vocab_size, d_model});
+    std::size_t const d_model = config().d_model;
+    if (has("wpe.weight") && !any_hidden_states()) weights_.expect("wpe.weight", {config().n_ctx, d_model});
+    if (has("wte.weight")) weights_.expect("wte.weight", {config().vocab_size, d_model});
     if (has("wte.rows") || !rows_.empty()) weights_.expect("wte.rows", {rows_.size(), d_model});
-    if (n_layer <= layers_.back())
-        throw Error(fmt::format("{}: expected layers below n_layer {}, found {}", weights_.file.name(),
-                                n_layer, layers_.back()));
+    if (config().n_layer <= layers_.back())
+        throw Error({weights_.file.name(), fmt::format("layers below n_layer {}", config().n_layer),
+                     std::to_string(layers_.back())});
     for (auto const layer : layers_)
         if (has_hidden_states(layer))
-            weights_.expect(hidden_states_name(layer), {own_tokens().size(), d_model});
+            weights_.expect(hidden_states_name(layer), {metadata_.tokens.size(), d_model});
 }
 
 std::string Excerpt::name() const {
@@ -83,12 +109,68 @@ std::string Excerpt::name() const {
                        printable(std::filesystem::path(weights_.file.name()).filename().string()));
 }
 
-bool Excerpt::has_hidden_states(std::size_t layer) const {
-    return has(hidden_states_name(layer));
+// Text and tokens. Another program may have this file and not our data. Which vocabulary an excerpt has shows
+// in its own text alone.
+
+namespace {
+
+bool has_data_folder() {
+    try {
+        return !data_folder().empty();
+    } catch (Error const&) {
+        return false;
+    }
 }
 
-bool Excerpt::any_hidden_states() const {
-    return std::ranges::any_of(layers_, [this](std::size_t layer) { return has_hidden_states(layer); });
+}  // namespace
+
+bool Excerpt::is_of(Tokenizer const& vocabulary) const {
+    std::string text;
+    for (Token const& token : metadata_.tokens) {
+        std::string const bytes = vocabulary.token(token.id).bytes;
+        if (metadata_.has_bytes && bytes != token.bytes) return false;
+        text += bytes;
+    }
+    return valid_utf8(text) == metadata_.text;
+}
+
+Tokenizer const& Excerpt::tokenizer() const {
+    if (!tokenizer_) tokenizer_.emplace(data_folder() / "gpt2-mini");
+    Tokenizer const& bundled = tokenizer_->get();
+    if (is_of(bundled)) return bundled;
+    throw Error({weights_.file.name(),
+                 fmt::format("tokens of GPT-2's vocabulary that give the text {}", quote(metadata_.text)),
+                 "others", "cut the excerpt again, so that it carries its tokens (token_bytes)"});
+}
+
+std::vector<int> Excerpt::encode(std::string_view text) const {
+    try {
+        return Model::encode(text);
+    } catch (UsageError const&) {
+        throw;
+    } catch (Error const&) {
+        if (metadata_.has_bytes && text == metadata_.text) return own_tokens();
+        throw UsageError("text", {"",
+                                  fmt::format("{}, the text that this excerpt's vocabulary is known for",
+                                              quote(metadata_.text)),
+                                  quote(text), "give token ids instead"});
+    }
+}
+
+Tokens Excerpt::tokens(std::vector<int> const& ids) const {
+    std::map<int, Token> known;
+    if (metadata_.has_bytes)
+        for (Token const& token : metadata_.tokens) known.emplace(token.id, token);
+    Tokens tokens;
+    if (std::ranges::all_of(ids, [&](int id) { return known.contains(id); })) {
+        for (int const id : ids) tokens.push_back(known.at(id));
+        return tokens;
+    }
+    if (!metadata_.has_bytes && has_data_folder()) tokenizer();  // refuses where its labels would be wrong
+    tokens = Model::tokens(ids);
+    for (Token& token : tokens)
+        if (auto const own = known.find(token.id); own != known.end()) token = own->second;
+    return tokens;
 }
 
 void Excerpt::check_tokens(std::vector<int> const& tokens) const {
@@ -108,11 +190,21 @@ std::size_t Excerpt::row_of(int id) const {
                                  name(), id, quote(own_text()), fmt::join(own_tokens(), ", ")));
 }
 
+// Weights and rows.
+
+bool Excerpt::has_hidden_states(std::size_t layer) const {
+    return has(hidden_states_name(layer));
+}
+
+bool Excerpt::any_hidden_states() const {
+    return std::ranges::any_of(layers_, [this](std::size_t layer) { return has_hidden_states(layer); });
+}
+
 Matrix Excerpt::hidden_states(std::size_t layer) const {
     check_layer(layer);
     if (!has_hidden_states(layer))
         throw UsageError(fmt::format("{}: holds embeddings, not the input of layer {}", name(), layer));
-    return weights_.file.read_matrix(weights_.full_name(hidden_states_name(layer)), own_tokens().size(),
+    return weights_.file.read_matrix(weights_.full_name(hidden_states_name(layer)), metadata_.tokens.size(),
                                      config().d_model);
 }
 
@@ -124,9 +216,9 @@ Embedding Excerpt::embed(std::vector<int> const& tokens) const {
     std::vector<std::size_t> rows;
     rows.reserve(tokens.size());
     for (int const id : tokens) rows.push_back(row_of(id));
-    return {
-        .token = weights_.file.read_rows(weights_.full_name(rows_.empty() ? "wte.weight" : "wte.rows"), rows),
-        .position = weights_.file.read_first_rows(weights_.full_name("wpe.weight"), tokens.size())};
+    std::string const token_rows = weights_.full_name(rows_.empty() ? "wte.weight" : "wte.rows");
+    return {.token = weights_.file.read_rows(token_rows, rows),
+            .position = weights_.file.read_rows_from_to(weights_.full_name("wpe.weight"), 0, tokens.size())};
 }
 
 AttentionWeights Excerpt::attention(std::size_t layer) const {
@@ -139,9 +231,17 @@ MlpWeights Excerpt::mlp(std::size_t layer) const {
         "{}: holds no MLP of layer {}, which the layers above it need: use the whole model", name(), layer));
 }
 
-namespace {
+LayerNorm Excerpt::final_norm() const {
+    throw UsageError(fmt::format("{}: holds no final LayerNorm: use the whole model", name()));
+}
 
-constexpr std::uint64_t most_rows = 1'000'000;  // far beyond GPT-2's 50257 tokens
+Matrix Excerpt::unembedding(std::size_t /*first*/, std::size_t /*last*/) const {
+    throw UsageError(fmt::format("{}: holds no unembedding: use the whole model", name()));
+}
+
+// Which parts a file holds, as its tensors' names and token ids say.
+
+namespace {
 
 // "h.4.attn.c_attn.weight" or "transformer.h.4.attn.c_attn.weight": 4. Nothing for another name.
 std::optional<std::size_t> layer_in(std::string_view name) {
@@ -154,155 +254,152 @@ std::optional<std::size_t> layer_in(std::string_view name) {
     return layer;
 }
 
-}  // namespace
-
 std::vector<std::size_t> find_layers(Safetensors const& file) {
     std::set<std::size_t> layers;
     for (auto const& [name, _] : file.tensors())
         if (auto const layer = layer_in(name)) layers.insert(*layer);
     if (layers.empty())
-        throw Error(
-            fmt::format("{}: expected the attention weights of a block (h.0.attn.c_attn.weight), found none: "
-                        "not an excerpt",
-                        file.name()));
+        throw Error({file.name(), "the attention weights of a layer (h.0.attn.c_attn.weight)", "none",
+                     "it is not an excerpt"});
     return {layers.begin(), layers.end()};
 }
 
 std::map<std::int64_t, std::size_t> find_rows(WeightFile const& weights) {
     auto const name = weights.full_name("wte.row_ids");
+    auto const place = fmt::format("{}: tensor {}", weights.file.name(), quote(name));
     std::map<std::int64_t, std::size_t> rows;
     auto const* const ids = weights.file.find(name);
     if (ids == nullptr) return rows;
     if (ids->shape.size() != 1 || ids->shape[0] > most_rows)
-        throw Error(fmt::format("{}: tensor {}: expected shape [m] with at most {} token ids, found [{}]",
-                                weights.file.name(), quote(name), most_rows, fmt::join(ids->shape, ", ")));
-    for (std::int64_t const id : weights.file.read_integers(name))
+        throw Error({place, fmt::format("shape [m] with at most {} token ids", most_rows),
+                     fmt::format("[{}]", fmt::join(ids->shape, ", "))});
+    for (std::int64_t const id : weights.file.read_integers(name)) {
+        if (id < 0 || id > std::numeric_limits<int>::max())
+            throw Error({place, "token ids", std::to_string(id)});
         if (!rows.emplace(id, rows.size()).second)
-            throw Error(fmt::format("{}: tensor {}: token id {} is there twice", weights.file.name(),
-                                    quote(name), id));
+            throw Error({place, "each token id once", fmt::format("{} twice", id)});
+    }
     return rows;
 }
 
+}  // namespace
+
+// The metadata. Its values are texts; numbers and lists are written in them as JSON.
+
 namespace {
 
-// The texts by their keys, each turned into what it stands for.
-class Reader {
-public:
-    explicit Reader(Safetensors const& file) : file_(file) {}
-
-    bool has(std::string_view key) const { return file_.metadata().contains(key); }
-
-    std::string const& text(std::string_view key) const {
-        auto const found = file_.metadata().find(key);
-        if (found != file_.metadata().end()) return found->second;
-        throw Error(fmt::format(
-            "{}: expected an excerpt with metadata {}, found none: of a checkpoint, give the folder",
-            file_.name(), quote(key)));
+std::optional<std::string> bytes_of_hex(json const& digits) {
+    if (!digits.is_string()) return std::nullopt;
+    auto const& hex = digits.get_ref<std::string const&>();
+    std::string bytes;
+    for (std::size_t at = 0; at < hex.size(); at += 2) {
+        unsigned char byte = 0;
+        char const* const last = hex.data() + std::min(at + 2, hex.size());
+        auto const [end, error] = std::from_chars(&hex[at], last, byte, 16);
+        if (error != std::errc{} || end != &hex[at] + 2) return std::nullopt;
+        bytes += static_cast<char>(byte);
     }
+    return bytes;
+}
 
-    [[noreturn]] void refuse(std::string_view key, std::string_view expected) const {
-        throw Error(fmt::format("{}: metadata {}: expected {}, found {}", file_.name(), quote(key), expected,
-                                quote(text(key))));
+std::string hex_of(std::string_view bytes) {
+    std::string hex;
+    for (char const byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    return hex;
+}
+
+Tokens read_tokens(JsonObject const& metadata) {
+    constexpr std::size_t most = 100'000;
+    Tokens tokens;
+    for (json const& id : metadata.list("token_ids", most)) {
+        if (!is_count(id, 0, std::numeric_limits<int>::max()))
+            metadata.refuse("token_ids", "a list of token ids");
+        tokens.push_back({.id = id.get<int>()});
     }
+    return tokens;
+}
 
-    template <class Number>
-    Number number(std::string_view key, std::string_view expected) const {
-        auto const& digits = text(key);
-        if constexpr (std::is_floating_point_v<Number>) {
-            auto const value = read_double(digits);
-            if (!value) refuse(key, expected);
-            return *value;
-        } else {
-            Number value{};
-            auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-            if (error != std::errc{} || end != digits.data() + digits.size()) refuse(key, expected);
-            return value;
-        }
+// Two ids with the same bytes need different labels.
+void mark_twins(Tokens& tokens) {
+    std::map<std::string, int> seen;
+    for (Token const& token : tokens)
+        if (auto const [first, is_new] = seen.emplace(token.bytes, token.id);
+            !is_new && first->second != token.id)
+            first->second = -1;
+    for (Token& token : tokens) token.has_twin = seen.at(token.bytes) == -1;
+}
+
+void read_bytes(Tokens& tokens, JsonObject const& metadata) {
+    json const& list = metadata.get("token_bytes");
+    if (!list.is_array() || list.size() != tokens.size())
+        metadata.refuse("token_bytes", fmt::format("a list of {} texts, for each token one", tokens.size()));
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        auto const bytes = bytes_of_hex(list[i]);
+        if (!bytes) metadata.refuse("token_bytes", "bytes as hexadecimal digits, two for each");
+        tokens[i].bytes = *bytes;
     }
+    if (valid_utf8(text_of(tokens)) != metadata.text("text"))
+        metadata.refuse("token_bytes",
+                        fmt::format("bytes that give the text {}", quote(metadata.text("text"))));
+    mark_twins(tokens);
+}
 
-    std::size_t count(std::string_view key) const {
-        auto const value = number<std::size_t>(key, "a whole number above 0");
-        if (value == 0) refuse(key, "a whole number above 0");
-        return value;
-    }
+Rows read_rows(JsonObject const& metadata) {
+    std::string const text = metadata.text("residual");
+    if (text == "exact") return Rows::exact;
+    if (text == "shifted") return Rows::shifted;
+    if (text == "rescaled") return Rows::rescaled;
+    metadata.refuse("residual", "exact, shifted or rescaled");
+}
 
-    std::string one_line(std::string_view key) const {
-        if (printable(text(key)) != text(key)) refuse(key, "a name on one line, all of it visible");
-        return text(key);
-    }
-
-    std::vector<int> ids(std::string_view key) const {
-        auto const list = parse_json(text(key), fmt::format("{}: metadata {}", file_.name(), quote(key)));
-        auto const is_id = [](nlohmann::json const& id) {
-            return id.is_number_unsigned() && id <= std::numeric_limits<int>::max();
-        };
-        if (!list.is_array() || list.empty() || !std::ranges::all_of(list, is_id))
-            refuse(key, "a list of token ids");
-        return list.get<std::vector<int>>();
-    }
-
-    Rows rows(std::string_view key) const {
-        if (text(key) == "exact") return Rows::exact;
-        if (text(key) == "shifted") return Rows::shifted;
-        if (text(key) == "rescaled") return Rows::rescaled;
-        refuse(key, "exact, shifted or rescaled");
-    }
-
-private:
-    Safetensors const& file_;
-};
+ExcerptMetadata read_metadata(Safetensors const& file) {
+    std::string const place = file.name() + ": metadata";
+    if (!file.metadata().contains("model"))
+        throw Error({file.name(), "an excerpt, whose metadata has \"model\"", "none",
+                     "of a checkpoint, give the folder"});
+    json values = file.metadata();
+    for (char const* const key : {"n_head", "n_layer", "layer_norm_epsilon", "token_ids", "token_bytes"})
+        if (auto const found = file.metadata().find(key); found != file.metadata().end())
+            values[key] = parse_json(found->second, fmt::format("{}: {}", place, key));
+    JsonObject const metadata(values, place);
+    constexpr std::size_t most = 16384;
+    ExcerptMetadata result{.model = metadata.line("model"),
+                           .text = metadata.text("text"),
+                           .tokens = read_tokens(metadata),
+                           .has_bytes = metadata.has("token_bytes"),
+                           .rows = read_rows(metadata),
+                           .n_head = metadata.count("n_head", 1, most),
+                           .layer_norm_epsilon = metadata.number("layer_norm_epsilon"),
+                           .n_layer = std::nullopt};
+    if (metadata.has("n_layer")) result.n_layer = metadata.count("n_layer", 1, most);
+    if (result.has_bytes) read_bytes(result.tokens, metadata);
+    return result;
+}
 
 }  // namespace
 
-ExcerptMetadata read_excerpt_metadata(Safetensors const& file) {
-    Reader const reader(file);
-    return {.model = reader.one_line("model"),
-            .text = reader.text("text"),
-            .token_ids = reader.ids("token_ids"),
-            .rows = reader.rows("residual"),
-            .n_head = reader.count("n_head"),
-            .layer_norm_epsilon = reader.number<double>("layer_norm_epsilon", "a number"),
-            .n_layer = reader.has("n_layer") ? std::optional(reader.count("n_layer")) : std::nullopt};
-}
+// Making one.
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+std::vector<std::pair<std::string, std::string>> make_metadata(Model const& model, std::size_t layer,
+                                                               std::vector<int> const& ids) {
+    Tokens const tokens = model.tokens(ids);
+    std::vector<std::string> hex;
+    for (Token const& token : tokens) hex.push_back(fmt::format("\"{}\"", hex_of(token.bytes)));
+    return {{"format", "pt"},
+            {"model", model.name()},
+            {"n_head", std::to_string(model.config().n_head)},
+            {"n_layer", std::to_string(model.config().n_layer)},
+            {"layer_norm_epsilon", fmt::format("{}", model.config().layer_norm_epsilon)},
+            {"text", valid_utf8(text_of(tokens))},
+            {"token_ids", fmt::format("[{}]", fmt::join(ids, ", "))},
+            {"token_bytes", fmt::format("[{}]", fmt::join(hex, ", "))},
+            {"layers", std::to_string(layer)},
+            {"residual", "exact"}};
+}
 
-// Tensors one after the other, and the header that says where each is.
-class SafetensorsBytes {  // NOLINT(bugprone-exception-escape): of the JSON library's move
-public:
-    void add(std::string const& name, Matrix const& m) {
-        add(name, "F32", {m.shape(0), m.shape(1)}, m.data(), m.size() * sizeof(float));
-    }
-    void add(std::string const& name, Vector const& v) {
-        add(name, "F32", {v.size()}, v.data(), v.size() * sizeof(float));
-    }
-    void add(std::string const& name, std::vector<std::int64_t> const& v) {
-        add(name, "I64", {v.size()}, v.data(), v.size() * sizeof(std::int64_t));
-    }
-    void set_metadata(nlohmann::ordered_json metadata) { header_["__metadata__"] = std::move(metadata); }
-
-    std::string bytes() const {
-        std::string header = header_.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-        header.resize((header.size() + 7) / 8 * 8, ' ');
-        auto const length = static_cast<std::uint64_t>(header.size());
-        return std::string(reinterpret_cast<char const*>(&length), sizeof length) + header + data_;
-    }
-
-private:
-    void add(std::string const& name, char const* dtype, std::vector<std::size_t> const& shape,
-             void const* values, std::size_t size) {
-        header_[name] = {
-            {"dtype", dtype}, {"shape", shape}, {"data_offsets", {data_.size(), data_.size() + size}}};
-        data_.append(static_cast<char const*>(values), size);
-    }
-
-    nlohmann::ordered_json header_;
-    std::string data_;
-};
-
-void add_attention(SafetensorsBytes& file, AttentionWeights const& block, std::size_t layer) {
+void add_attention(SafetensorsWriter& file, AttentionWeights const& block, std::size_t layer) {
     auto const add = [&](char const* name, auto const& values) {
         file.add(fmt::format("h.{}.{}", layer, name), values);
     };
@@ -314,25 +411,11 @@ void add_attention(SafetensorsBytes& file, AttentionWeights const& block, std::s
     add("attn.c_proj.bias", block.c_proj_bias);
 }
 
-void add_embeddings(SafetensorsBytes& file, Model const& model, std::vector<int> const& ids) {
-    std::vector<int> distinct = ids;
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    file.add("wte.rows", model.embed(distinct).token);
+void add_embeddings(SafetensorsWriter& file, Model const& model, std::vector<int> const& ids) {
+    std::set<int> const distinct(ids.begin(), ids.end());
+    file.add("wte.rows", model.embed({distinct.begin(), distinct.end()}).token);
     file.add("wte.row_ids", std::vector<std::int64_t>(distinct.begin(), distinct.end()));
     file.add("wpe.weight", model.embed(ids).position);
-}
-
-nlohmann::ordered_json metadata(Model const& model, std::size_t layer, std::vector<int> const& ids) {
-    return {{"format", "pt"},
-            {"model", model.name()},
-            {"n_head", std::to_string(model.config().n_head)},
-            {"n_layer", std::to_string(model.config().n_layer)},
-            {"layer_norm_epsilon", fmt::format("{}", model.config().layer_norm_epsilon)},
-            {"text", model.tokenizer().decode(ids)},
-            {"token_ids", fmt::format("[{}]", fmt::join(ids, ", "))},
-            {"layers", std::to_string(layer)},
-            {"residual", "exact"}};
 }
 
 }  // namespace
@@ -345,14 +428,89 @@ std::string make_excerpt(Model const& model, std::size_t layer, std::vector<int>
         throw UsageError(fmt::format(
             "{}: its rows are not exact, so that no exact excerpt can be cut from it; use the whole model",
             model.name()));
-    SafetensorsBytes file;
-    file.set_metadata(metadata(model, layer, ids));
+    SafetensorsWriter file(make_metadata(model, layer, ids));
     add_attention(file, model.attention(layer), layer);
+    Trace rows;  // refuses what is not finite
+    Matrix const& arriving = rows.add(terms::residual, arriving_rows(model, ids, layer));
     if (layer == 0 && !model.has_hidden_states(0))
         add_embeddings(file, model, ids);
     else
-        file.add(fmt::format("hidden_states.{}", layer), arriving_rows(model, ids, layer));
+        file.add(hidden_states_name(layer), arriving);
     return file.bytes();
+}
+
+// Which bytes that takes.
+
+namespace {
+
+// Of one checkpoint, by the names of GPT-2's tensors.
+class Ranges {
+public:
+    explicit Ranges(SafetensorsHeader const& header) : header_(header) {}
+
+    void add_whole(std::string const& name) {
+        TensorInfo const& info = find(name);
+        add(info.begin, info.end);
+    }
+
+    // Rows first to last - 1 of a matrix.
+    void add_rows(std::string const& name, std::uint64_t first, std::uint64_t last) {
+        TensorInfo const& info = find(name);
+        if (info.shape.size() != 2 || last > info.shape[0])
+            throw UsageError(fmt::format("{}: expected a row {}, found shape [{}]", name, last - 1,
+                                         fmt::join(info.shape, ", ")));
+        std::uint64_t const width = (info.end - info.begin) / info.shape[0];
+        add(info.begin + first * width, info.begin + last * width);
+    }
+
+    std::vector<ByteRange> joined() && {
+        std::ranges::sort(ranges_, {}, &ByteRange::begin);
+        std::vector<ByteRange> joined;
+        for (ByteRange const& range : ranges_)
+            if (!joined.empty() && range.begin <= joined.back().end)
+                joined.back().end = std::max(joined.back().end, range.end);
+            else
+                joined.push_back(range);
+        return joined;
+    }
+
+private:
+    TensorInfo const& find(std::string const& name) const {
+        auto const found = header_.tensors.find(name_in(header_.tensors, name));
+        if (found != header_.tensors.end()) return found->second;
+        throw UsageError(fmt::format("expected tensor {} in a checkpoint of GPT-2, found none", quote(name)));
+    }
+
+    void add(std::uint64_t begin, std::uint64_t end) {
+        ranges_.push_back({header_.data_begin + begin, header_.data_begin + end});
+    }
+
+    SafetensorsHeader const& header_;
+    std::vector<ByteRange> ranges_;
+};
+
+constexpr std::array attention_tensors{"ln_1.weight",      "ln_1.bias",          "attn.c_attn.weight",
+                                       "attn.c_attn.bias", "attn.c_proj.weight", "attn.c_proj.bias"};
+constexpr std::array mlp_tensors{"ln_2.weight",   "ln_2.bias",         "mlp.c_fc.weight",
+                                 "mlp.c_fc.bias", "mlp.c_proj.weight", "mlp.c_proj.bias"};
+
+}  // namespace
+
+std::vector<ByteRange> excerpt_ranges(SafetensorsHeader const& header, std::size_t layer,
+                                      std::vector<int> const& ids) {
+    Ranges ranges(header);
+    ranges.add_rows("wpe.weight", 0, ids.size());
+    for (int const id : ids) {
+        if (id < 0) throw UsageError(fmt::format("token id {}: expected one from 0", id));
+        auto const row = static_cast<std::uint64_t>(id);
+        ranges.add_rows("wte.weight", row, row + 1);
+    }
+    for (std::size_t l = 0; l <= layer; ++l) {
+        for (char const* const name : attention_tensors) ranges.add_whole(fmt::format("h.{}.{}", l, name));
+        if (l < layer)
+            for (char const* const name : mlp_tensors) ranges.add_whole(fmt::format("h.{}.{}", l, name));
+    }
+    return std::move(ranges).joined();
 }
 
 }  // namespace onehead

@@ -1,81 +1,206 @@
-// In GPT-2 the ids are the numbers of the symbols: the bytes, then one for each merge, then <|endoftext|>.
-// Whether a folder holds GPT-2's own two files is told by their content; any others are checked and read in
-// full.
+// From the top: Tokenizer; byte pair encoding of one piece; merges.txt; vocab.json; tokenizer.json; the
+// alphabet of bytes.
+//
+// Symbols are numbered: the 256 bytes in the order of the alphabet, then one for each line of merges.txt. In
+// GPT-2 a symbol's number is its id. Where vocab.json confirms that for every symbol (which takes a
+// millisecond, its pairs being in the order of the ids), nothing else is kept of it; otherwise it is read in
+// full (40 ms).
 #include "onehead/model/tokenizer.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstddef>
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
+#include <queue>
+#include <set>
+#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
+#include "onehead/io/json.hpp"
 #include "onehead/io/text.hpp"
-#include "onehead/trace/trace.hpp"
 
 namespace onehead {
 
+namespace fs = std::filesystem;
+using nlohmann::json;
+
 namespace {
 
-constexpr KnownFile gpt2_merges{456318, "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"};
-constexpr KnownFile gpt2_vocabulary{1042301,
-                                    "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"};
+constexpr int n_bytes = 256;
+constexpr std::size_t largest_file = 16U << 20U;
+constexpr int largest_id = 500'000;  // GPT-2's is 50256
+constexpr auto get_again = "get the file again from where the model came from";
 
-void require_utf8(std::string_view text) {
-    std::size_t const at = find_invalid_utf8(text);
-    if (at == std::string_view::npos) return;
-    throw UsageError(fmt::format("text, byte {}: expected UTF-8, found {}; save or pass the text as UTF-8",
-                                 at, label(text.substr(at, 1))));
+// What training a byte pair encoding leaves behind: pairs of symbols that become one where they meet; earlier
+// lines go first. Encoding asks one question all the time, whether two neighbours merge, and that is to look
+// up a line.
+class Merges {
+public:
+    // text: a line for each merge, "t h". Throws an Error if there are too many, or one comes many times.
+    // What the lines say is left to `check`.
+    Merges(std::string text, std::string name);
+
+    // Throws an Error that names the line unless each line is two symbols with a space between them, each a
+    // byte or made by an earlier line, and comes once.
+    void check() const;
+
+    int size() const { return n_bytes + static_cast<int>(n_lines()); }
+
+    // The characters of a symbol, in the alphabet, and how many bytes they take as UTF-8.
+    std::string characters(int symbol) const;
+    std::size_t length(int symbol) const;
+
+    // The two parts of what a line makes; nothing if the line is not two with one space between them.
+    std::optional<std::pair<std::string_view, std::string_view>> parts(int symbol) const;
+
+    // The symbol that two neighbours become, both given in the alphabet; none if they do not merge.
+    std::optional<int> merged(std::string_view left, std::string_view right) const;
+
+private:
+    std::size_t n_lines() const { return begins_.size() - 1; }
+    void insert(std::uint64_t hash);
+    std::optional<std::size_t> find(std::string_view wanted) const;  // the index of a line
+    std::string_view line(std::size_t index) const;
+
+    std::string name_;                   // of the file, for messages
+    std::size_t first_line_ = 1;         // 2 after a line "#version: ..."
+    std::string text_;                   // with LF alone at the end of every line
+    std::vector<std::uint32_t> begins_;  // of each line in the text, and one more where the text ends
+    std::vector<std::uint32_t> slots_;   // hash table of the lines: index of a line plus 1, or 0
+};
+
+// Which id each symbol has, and what the other ids stand for.
+struct Vocabulary {
+    std::vector<int> ids;                // by symbol, -1 for none; empty: a symbol's number is its id
+    std::vector<std::string> bytes;      // by id; empty: those of the symbol
+    std::map<int, std::string> further;  // the bytes of ids after these
+    std::set<int> twins;                 // ids whose bytes another id has too
+};
+
+// A piece's symbols, appended to `symbols`. Keeps its memory from piece to piece.
+class BytePairs {
+public:
+    explicit BytePairs(Merges const& merges) : merges_(merges) {}
+
+    // Of at most 1 GiB. Takes n log n steps, however long the piece is.
+    void encode(std::string_view piece, std::vector<int>& symbols);
+
+private:
+    // A symbol in place. Its index in `parts_` is where it begins in `characters_`; the next one begins where
+    // it ends.
+    struct Part {
+        std::uint32_t length = 0;
+        std::uint32_t previous = 0;
+        int symbol = 0;
+        int merged = none;  // what it becomes with the next one; none also if it is no part any more
+    };
+
+    // A part that merges with its next, as one number, so that the heap is quick: the symbol it becomes, then
+    // the place. Out of date when that part says otherwise meanwhile.
+    using Candidate = std::uint64_t;
+
+    static constexpr int none = -1;
+
+    void split_into_bytes(std::string_view piece);
+    void propose(std::uint32_t left);
+    void merge(std::uint32_t left);
+    std::uint32_t end() const { return static_cast<std::uint32_t>(parts_.size()); }
+    std::uint32_t next(std::uint32_t part) const { return part + parts_[part].length; }
+    std::string_view characters(std::uint32_t part) const {
+        return {&characters_[part], parts_[part].length};
+    }
+
+    Merges const& merges_;
+    std::string characters_;  // the piece in the alphabet
+    std::vector<Part> parts_;
+    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>>
+        candidates_;  // the first to merge on top
+};
+
+// How many bytes the piece has that begins at `at`, which is the end of a piece or 0. The expression is
+// GPT-2's own. Its \s means Unicode's White_Space, as in the Python module `regex` that GPT-2 uses: with
+// U+0085, without U+001C to U+001F, U+180E and U+FEFF. The \s of PCRE2 takes U+180E too, so the property is
+// asked for by name. Upper-case 'S is no contraction: GPT-2 sees to case.
+std::size_t piece_length(std::string_view text, std::size_t at) {
+    static Regex const piece(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+)"
+                             R"(|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+)");
+    return piece.match_length(text, at);
 }
+
+// A token's bytes: characters outside the alphabet are those of a token that was added, as it is.
+std::string bytes_or_itself(std::string const& characters) {
+    return bytes_of(characters).value_or(characters);
+}
+
+// What a folder says beside the merges and the ids.
+struct Extras {
+    std::map<int, std::string> added;  // tokens, by id
+    bool adds_space = false;
+};
 
 }  // namespace
 
-Tokenizer::Tokenizer(std::filesystem::path const& folder) : merges_(folder / "merges.txt") {
-    std::filesystem::path const vocabulary = folder / "vocab.json";
-    if (is_known(merges_.text(), gpt2_merges) && is_known(vocabulary, gpt2_vocabulary)) return;
-    merges_.check();
-    vocabulary_ = read_vocabulary(vocabulary, merges_);
-}
+struct Tokenizer::Parts {
+    Merges merges;
+    Vocabulary vocabulary;
+    bool adds_space = false;
+
+    std::string const* further(int id) const {
+        auto const found = vocabulary.further.find(id);
+        return found == vocabulary.further.end() ? nullptr : &found->second;
+    }
+
+    // Nothing if there is no such id.
+    std::optional<std::string> bytes(int id) const {
+        auto const& all = vocabulary.bytes;
+        if (id >= 0 && all.empty() && id < merges.size()) return bytes_or_itself(merges.characters(id));
+        if (id >= 0 && static_cast<std::size_t>(id) < all.size()) return all[static_cast<std::size_t>(id)];
+        auto const* const known = further(id);
+        return known == nullptr ? std::nullopt : std::optional{*known};
+    }
+
+    static Parts read(fs::path const& folder);
+};
+
+Tokenizer::Tokenizer(fs::path const& folder) : parts_(std::make_unique<Parts const>(Parts::read(folder))) {}
+Tokenizer::~Tokenizer() = default;
 
 std::vector<int> Tokenizer::encode(std::string_view text) const {
-    require_utf8(text);
-    BytePairs byte_pairs(merges_);
+    if (std::size_t const at = find_invalid_utf8(text); at != text.npos)
+        throw UsageError("text", {fmt::format("byte {}", at), "UTF-8", label(text.substr(at, 1)),
+                                  "save or pass the text as UTF-8"});
+    BytePairs byte_pairs(parts_->merges);
     std::vector<int> tokens;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t const length = piece_length(text, at);
         byte_pairs.encode(text.substr(at, length), tokens);
         at += length;
     }
-    if (!vocabulary_) return tokens;
-    for (int& token : tokens) token = vocabulary_->ids[static_cast<std::size_t>(token)];
+    auto const& ids = parts_->vocabulary.ids;
+    if (ids.empty()) return tokens;
+    for (int& token : tokens) {
+        int const symbol = std::exchange(token, ids[static_cast<std::size_t>(token)]);
+        if (token >= 0) continue;
+        std::string const missing = label(bytes_of(parts_->merges.characters(symbol)).value_or(""));
+        throw UsageError("text", {"", "bytes that this model's vocabulary has tokens for", missing,
+                                  "leave it out: no text that the model was trained on had it"});
+    }
     return tokens;
 }
 
-int Tokenizer::size() const {
-    return vocabulary_ ? vocabulary_->size() : merges_.size() + 1;
-}
-
-std::size_t Tokenizer::longest() const {
-    std::size_t longest = 0;
-    for (int id = 0; id < size(); ++id) longest = std::max(longest, bytes(id).size());
-    return longest;
-}
-
 std::string Tokenizer::bytes(int id) const {
-    if (id < 0 || id >= size()) {
-        throw UsageError(
-            fmt::format("token id {}: expected one from 0 to {}; choose an id of this model's vocabulary", id,
-                        size() - 1));
-    }
-    if (vocabulary_) return vocabulary_->bytes[static_cast<std::size_t>(id)];
-    if (id == merges_.size()) return "<|endoftext|>";
-    return bytes_of(merges_.characters(id)).value();
+    if (auto bytes = parts_->bytes(id)) return *bytes;
+    throw UsageError("token_ids", {"", fmt::format("ids of this model's vocabulary, 0 to {}", size() - 1),
+                                   std::to_string(id)});
 }
 
 std::string Tokenizer::decode(std::vector<int> const& ids) const {
@@ -84,19 +209,47 @@ std::string Tokenizer::decode(std::vector<int> const& ids) const {
     return text;
 }
 
-// The expression is GPT-2's own. Its \s means Unicode's White_Space, as in the Python module `regex` that
-// GPT-2 uses: with U+0085, without U+001C to U+001F, U+180E and U+FEFF. The \s of PCRE2 takes U+180E too, and
-// JavaScript's takes U+FEFF and not U+0085, so the property is asked for by name. Upper-case 'S is no
-// contraction: GPT-2 sees to case.
+Token Tokenizer::token(int id) const {
+    Token token{.id = id, .bytes = parts_->bytes(id).value_or("")};
+    token.has_twin = parts_->vocabulary.twins.contains(id);
+    return token;
+}
 
-std::size_t piece_length(std::string_view text, std::size_t at) {
-    static Regex const piece(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+)"
-                             R"(|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+)");
-    return piece.match_length(text, at);
+int Tokenizer::size() const {
+    auto const& [ids, bytes, further, twins] = parts_->vocabulary;
+    int const first = bytes.empty() ? parts_->merges.size() : static_cast<int>(bytes.size());
+    return further.empty() ? first : std::max(first, further.rbegin()->first + 1);
+}
+
+std::size_t Tokenizer::longest() const {
+    std::size_t longest = 0;
+    for (int id = 0; id < size(); ++id) longest = std::max(longest, parts_->bytes(id).value_or("").size());
+    return longest;
+}
+
+std::optional<int> Tokenizer::id_of_end() const {
+    for (int id = size(); id-- > 0;)
+        if (parts_->bytes(id) == "<|endoftext|>") return id;
+    return std::nullopt;
+}
+
+bool Tokenizer::adds_space() const {
+    return parts_->adds_space;
 }
 
 // A merge makes at most two new pairs, with its neighbours. So instead of looking at all pairs after each
 // merge, those that can merge wait in a heap.
+
+namespace {
+
+// A byte's number as a symbol, and its character as UTF-8.
+struct ByteSymbol {
+    int number = 0;
+    std::string_view characters;
+};
+
+ByteSymbol const& symbol_of_byte(char byte);
+ByteSymbol const& byte_symbol(int number);
 
 void BytePairs::split_into_bytes(std::string_view piece) {
     characters_.clear();
@@ -143,11 +296,525 @@ void BytePairs::encode(std::string_view piece, std::vector<int>& symbols) {
     for (std::uint32_t at = 0; at < end(); at = next(at)) symbols.push_back(parts_[at].symbol);
 }
 
-// Every direction is a table.
+}  // namespace
+
+// Merges: a hash table with open addressing over the text as it was read: 50,000 lines and no allocation for
+// any of them, so that a program that encodes one sentence starts at once.
 
 namespace {
 
-constexpr std::size_t n_bytes = 256;
+constexpr std::size_t most_lines = 500'000;  // GPT-2's has 50000
+
+// Among different lines, in a table that is at most half full, no search is as long as this.
+constexpr std::size_t longest_search = 256;
+
+// FNV-1a, a byte at a time, so that lines are hashed while their ends are being looked for.
+constexpr std::uint64_t empty_hash = 0xCBF29CE484222325;
+
+constexpr std::uint64_t hash_of(std::uint64_t hash, char next) {
+    return (hash ^ static_cast<unsigned char>(next)) * 0x100000001B3;
+}
+
+std::uint64_t hash_of(std::string_view line) {
+    return std::accumulate(line.begin(), line.end(), empty_hash,
+                           [](auto hash, char c) { return hash_of(hash, c); });
+}
+
+// With LF at the end of every line and without CR, which no symbol contains.
+std::string with_plain_line_ends(std::string text) {
+    if (text.find('\r') != std::string::npos) std::erase(text, '\r');
+    if (!text.ends_with('\n')) text += '\n';
+    return text;
+}
+
+Merges::Merges(std::string text, std::string name)
+    : name_(std::move(name)), text_(with_plain_line_ends(std::move(text))) {
+    std::size_t const first = text_.starts_with("#version") ? text_.find('\n') + 1 : 0;
+    first_line_ = first == 0 ? 1 : 2;
+    auto const lines_at_most = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
+    if (lines_at_most > most_lines)
+        throw Error({name_, fmt::format("at most {} merges", most_lines),
+                     fmt::format("{} lines", lines_at_most), get_again});
+    slots_.resize(std::bit_ceil(2 * lines_at_most));
+    begins_.reserve(lines_at_most + 1);
+    begins_.push_back(static_cast<std::uint32_t>(first));
+    std::uint64_t hash = empty_hash;
+    for (std::size_t at = first; at < text_.size(); ++at) {
+        if (text_[at] != '\n') {
+            hash = hash_of(hash, text_[at]);
+            continue;
+        }
+        begins_.push_back(static_cast<std::uint32_t>(at + 1));
+        insert(hash);
+        hash = empty_hash;
+    }
+}
+
+void Merges::insert(std::uint64_t hash) {
+    std::size_t const mask = slots_.size() - 1;
+    std::size_t slot = hash & mask;
+    for (std::size_t steps = 0; slots_[slot] != 0; slot = (slot + 1) & mask)
+        if (++steps > longest_search)
+            throw Error({name_, "each merge once", label(line(n_lines() - 1).substr(0, 80)) + " many times",
+                         get_again});
+    slots_[slot] = static_cast<std::uint32_t>(n_lines());
+}
+
+std::string_view Merges::line(std::size_t index) const {
+    return {&text_[begins_[index]], begins_[index + 1] - begins_[index] - 1};
+}
+
+std::string Merges::characters(int symbol) const {
+    if (symbol < n_bytes) return std::string(byte_symbol(symbol).characters);
+    std::string characters(line(static_cast<std::size_t>(symbol - n_bytes)));
+    std::erase(characters, ' ');
+    return characters;
+}
+
+// Without the space.
+std::size_t Merges::length(int symbol) const {
+    return symbol < n_bytes
+               ? byte_symbol(symbol).characters.size()
+               : std::max<std::size_t>(line(static_cast<std::size_t>(symbol - n_bytes)).size(), 1) - 1;
+}
+
+std::optional<std::pair<std::string_view, std::string_view>> Merges::parts(int symbol) const {
+    if (symbol < n_bytes) return std::pair{byte_symbol(symbol).characters, std::string_view{}};
+    std::string_view const both = line(static_cast<std::size_t>(symbol - n_bytes));
+    std::size_t const space = both.find(' ');
+    bool const is_pair = space != both.npos && space > 0 && space + 1 < both.size();
+    if (!is_pair || both.find(' ', space + 1) != both.npos) return std::nullopt;
+    return std::pair{both.substr(0, space), both.substr(space + 1)};
+}
+
+std::optional<std::size_t> Merges::find(std::string_view wanted) const {
+    std::size_t const mask = slots_.size() - 1;
+    for (std::size_t slot = hash_of(wanted) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
+        std::size_t const index = slots_[slot] - 1;
+        if (line(index) == wanted) return index;
+    }
+    return std::nullopt;
+}
+
+std::optional<int> Merges::merged(std::string_view left, std::string_view right) const {
+    auto const index = find(std::string(left).append(1, ' ').append(right));
+    if (!index) return std::nullopt;
+    return n_bytes + static_cast<int>(*index);
+}
+
+// Empty if the line is as it should be.
+std::string expectation_missed(std::optional<std::pair<std::string_view, std::string_view>> const& parts,
+                               std::unordered_set<std::string> const& symbols, bool comes_again) {
+    if (!parts) return "two symbols and one space between them";
+    for (std::string_view const part : {parts->first, parts->second}) {
+        if (!bytes_of(part)) return "characters of GPT-2's byte alphabet";
+        if (!symbols.contains(std::string(part))) return "parts that are bytes or made by earlier lines";
+    }
+    return comes_again ? "each merge once" : "";
+}
+
+void Merges::check() const {
+    if (n_lines() == 0) throw Error({name_, "merges", "none", get_again});
+    std::unordered_set<std::string> symbols;
+    for (int byte = 0; byte < n_bytes; ++byte) symbols.emplace(byte_symbol(byte).characters);
+    for (std::size_t i = 0; i < n_lines(); ++i) {
+        int const symbol = n_bytes + static_cast<int>(i);
+        std::string const expected =
+            expectation_missed(parts(symbol), symbols, parts(symbol) && find(line(i)) != i);
+        if (!expected.empty())
+            throw Error({fmt::format("{}, line {}", name_, first_line_ + i), expected,
+                         label(line(i).substr(0, 80)), get_again});
+        symbols.insert(characters(symbol));
+    }
+}
+
+}  // namespace
+
+// The ids, by each of the files that may hold them.
+
+namespace {
+
+using Ids = std::unordered_map<std::string, int>;
+
+// The ids of a JSON text, {"!": 0, ...}. They are not kept as a document: each pair goes straight to its
+// place, where a second one would show.
+Ids read_ids(std::string const& text, std::string const& name);
+
+// Takes the characters off the front of a JSON text, where any of them may be written as \u0120.
+bool take_characters(std::string_view& text, std::string_view characters) {
+    while (!characters.empty()) {
+        char const c = characters[0];
+        bool const is_plain = c > 0 && c != '"' && c != '\\';  // written as itself, mostly
+        if (is_plain && text.starts_with(c)) {
+            text.remove_prefix(1);
+            characters.remove_prefix(1);
+            continue;
+        }
+        auto const [value, length] = code_point_at(characters, 0);
+        if (length == 0) return false;
+        std::size_t taken = length;
+        if (text.starts_with("\\u")) {
+            std::uint32_t written = 0;
+            std::string_view const digits = text.substr(2, 4);
+            auto const [end, error] =
+                std::from_chars(digits.data(), digits.data() + digits.size(), written, 16);
+            if (error != std::errc{} || end != digits.data() + 4 || written != value) return false;
+            taken = 6;
+        } else if (value == '"' || value == '\\') {
+            if (!text.starts_with('\\') || text.size() < 2 || text[1] != characters[0]) return false;
+            taken = 2;
+        } else if (!text.starts_with(characters.substr(0, length))) {
+            return false;
+        }
+        text.remove_prefix(taken);
+        characters.remove_prefix(length);
+    }
+    return true;
+}
+
+// Takes a sign off the front of a JSON text, and white space on both sides of it.
+bool take_sign(std::string_view& text, char sign) {
+    auto const skip = [&] { text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size())); };
+    skip();
+    if (!text.starts_with(sign)) return false;
+    text.remove_prefix(1);
+    skip();
+    return true;
+}
+
+bool take_number(std::string_view& text, int number) {
+    int written = -1;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), written);
+    if (error != std::errc{} || written != number) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+}
+
+std::optional<std::map<int, std::string>> consecutive(Ids const& ids, int first);
+
+// The vocabulary where each symbol's number is its id, and further ids follow; nothing where the text does
+// not confirm that in this order.
+std::optional<Vocabulary> confirm(std::string_view text, Merges const& merges, std::string const& name) {
+    bool const has_merges = merges.size() > n_bytes;
+    if (!has_merges || text.find('\0') != text.npos || !take_sign(text, '{')) return std::nullopt;
+    for (int symbol = 0; symbol < merges.size(); ++symbol) {
+        auto const parts = merges.parts(symbol);
+        if (!parts || !text.starts_with('"')) return std::nullopt;
+        text.remove_prefix(1);
+        if (!take_characters(text, parts->first) || !take_characters(text, parts->second))
+            return std::nullopt;
+        if (!text.starts_with('"')) return std::nullopt;
+        text.remove_prefix(1);
+        if (!take_sign(text, ':') || !take_number(text, symbol)) return std::nullopt;
+        if (!take_sign(text, ',') && symbol + 1 < merges.size()) return std::nullopt;
+    }
+    auto further = consecutive(read_ids("{" + std::string{text}, name), merges.size());
+    if (!further) return std::nullopt;
+    return Vocabulary{{}, {}, std::move(*further), {}};
+}
+
+// The bytes of ids from `first` without a gap; nothing if these are others.
+std::optional<std::map<int, std::string>> consecutive(Ids const& ids, int first) {
+    std::map<int, std::string> tokens;
+    for (auto const& [characters, id] : ids) tokens.emplace(id, bytes_or_itself(characters));
+    if (tokens.size() != ids.size()) return std::nullopt;
+    if (!tokens.empty() && (tokens.begin()->first != first ||
+                            tokens.rbegin()->first != first + static_cast<int>(ids.size()) - 1))
+        return std::nullopt;
+    return tokens;
+}
+
+[[noreturn]] void refuse(std::string const& name, std::string const& expected, std::string const& found) {
+    throw Error({name, expected, found, get_again});
+}
+
+std::vector<std::string> bytes_by_id(Ids const& ids, std::string const& name) {
+    std::vector<std::optional<std::string>> found(ids.size());
+    for (auto const& [characters, id] : ids) {
+        auto const index = static_cast<std::size_t>(id);
+        if (index >= found.size() || found[index])
+            refuse(name, fmt::format("{} ids from 0 without a gap, each once", ids.size()),
+                   fmt::format("{} for {}", id, label(characters.substr(0, 80))));
+        found[index] = bytes_or_itself(characters);
+    }
+    std::vector<std::string> bytes;
+    bytes.reserve(found.size());
+    for (auto& token : found) bytes.push_back(std::move(*token));
+    return bytes;
+}
+
+// Every merge makes a token. A byte may have none: a vocabulary that was learned from little text has only
+// the bytes of that text.
+Vocabulary full_vocabulary(Ids const& ids, Merges const& merges, std::string const& name) {
+    Vocabulary vocabulary{{}, bytes_by_id(ids, name), {}, {}};
+    for (int symbol = 0; symbol < merges.size(); ++symbol) {
+        auto const found = ids.find(merges.characters(symbol));
+        if (found == ids.end() && symbol >= n_bytes)
+            refuse(name, "the id of every symbol that the merges make",
+                   "none for " + label(merges.characters(symbol).substr(0, 80)));
+        vocabulary.ids.push_back(found == ids.end() ? -1 : found->second);
+    }
+    return vocabulary;
+}
+
+// Ids whose bytes another id has too. Symbols have different bytes each, so only further tokens are looked up
+// where the vocabulary has no others.
+std::set<int> find_twins(Vocabulary const& vocabulary, Merges const& merges) {
+    std::set<int> twins;
+    std::unordered_map<std::string, int> seen;  // by the characters of the alphabet
+    std::set<std::size_t> lengths;
+    auto const see = [&](int id, std::string const& bytes) {
+        auto const [first, is_new] = seen.emplace(in_alphabet(bytes), id);
+        if (!is_new) twins.insert({id, first->second});
+        lengths.insert(first->first.size());
+    };
+    for (auto const& [id, bytes] : vocabulary.further) see(id, bytes);
+    if (vocabulary.bytes.empty())
+        for (int symbol = 0; symbol < merges.size(); ++symbol) {
+            if (!lengths.contains(merges.length(symbol))) continue;
+            auto const found = seen.find(merges.characters(symbol));
+            if (found != seen.end()) twins.insert({symbol, found->second});
+        }
+    for (std::size_t id = 0; id < vocabulary.bytes.size(); ++id)
+        see(static_cast<int>(id), vocabulary.bytes[id]);
+    return twins;
+}
+
+[[noreturn]] void refuse_json(std::string const& name, std::size_t byte) {
+    refuse(name, "JSON", fmt::format("something else at byte {}", byte));
+}
+
+// JSON with a callback that sees each part and says what to keep.
+template <class Callback>
+json parse_parts(std::string const& text, std::string const& name, Callback&& callback) {
+    if (std::size_t const zero = text.find('\0'); zero != text.npos) refuse_json(name, zero);
+    try {
+        return json::parse(text, std::forward<Callback>(callback));
+    } catch (json::parse_error const& error) {
+        refuse_json(name, error.byte);
+    } catch (json::exception const&) {
+        refuse(name, "JSON", "a number that is too large");
+    }
+}
+
+void add_id(Ids& ids, std::string const& token, json const& value, std::string const& name) {
+    if (!is_count(value, 0, largest_id))
+        refuse(
+            name,
+            fmt::format("the id of {}, a whole number from 0 to {}", label(token.substr(0, 80)), largest_id),
+            printable(value.dump().substr(0, 80)));
+    if (ids.size() == largest_id) refuse(name, fmt::format("at most {} tokens", largest_id), "more");
+    if (!ids.emplace(token, value.get<int>()).second)
+        refuse(name, "each token once", label(token.substr(0, 80)) + " twice");
+}
+
+Ids read_ids(std::string const& text, std::string const& name) {
+    Ids ids;
+    std::string key;
+    json const shell = parse_parts(text, name, [&](int depth, json::parse_event_t event, json const& part) {
+        using Event = json::parse_event_t;
+        if (event == Event::array_start || (event == Event::object_start && depth > 0))
+            refuse(name, "one JSON object of tokens and their ids", "an array or object inside");
+        if (event == Event::key) key = part.get<std::string>();
+        if (event == Event::value && depth == 1) add_id(ids, key, part, name);
+        return depth == 0;
+    });
+    if (!shell.is_object()) refuse(name, "one JSON object of tokens and their ids", shell.type_name());
+    return ids;
+}
+
+}  // namespace
+
+// tokenizer.json holds all of it in one file: model.vocab, model.merges (as "t h" or ["t", "h"]) and
+// added_tokens, and says how a text is cut, which here has to be as GPT-2 does it.
+
+namespace {
+
+struct TokenizerJson {
+    std::string merges;  // as in merges.txt
+    Ids ids;
+    json rest;  // without the two
+};
+
+class TokenizerJsonReader {
+public:
+    TokenizerJsonReader(TokenizerJson& file, std::string const& name) : file_(file), name_(name) {}
+
+    // Called by the parser for each part, `depth` objects and lists inside. Says whether to keep it.
+    bool operator()(int depth, json::parse_event_t event, json const& part) {
+        using Event = json::parse_event_t;
+        auto const at = static_cast<std::size_t>(depth);
+        path_.resize(std::min(path_.size(), at));
+        if (event == Event::key) {
+            path_.resize(at - 1);
+            path_.push_back(part.get<std::string>());
+        }
+        bool const is_token = is_in("vocab") && depth == 3;
+        if (is_token && event == Event::key) return false;  // `add_id` keeps it
+        if (is_token && event == Event::value) {
+            add_id(file_.ids, path_.back(), part, name_);
+            return false;
+        }
+        if (is_in("merges")) return see_merge(depth, event, part);
+        if (++kept_ > most_kept)
+            refuse(name_, fmt::format("at most {} values beside the tokens", most_kept), "more");
+        if (depth > deepest) refuse(name_, fmt::format("at most {} levels of nesting", deepest), "more");
+        return true;
+    }
+
+private:
+    static constexpr std::size_t most_kept = 20'000;  // objects in a list take time by their square
+    static constexpr int deepest = 16;
+
+    bool is_in(std::string_view list) const {
+        return path_.size() >= 2 && path_[0] == "model" && path_[1] == list;
+    }
+
+    // "t h" at depth 3, or one of ["t", "h"] at depth 4. Nothing of it is kept.
+    bool see_merge(int depth, json::parse_event_t event, json const& part) {
+        using Event = json::parse_event_t;
+        bool const is_list = event == Event::array_start || event == Event::array_end;
+        if (event == Event::key || (is_list && depth <= 3)) {
+            if (depth == 3 && event == Event::array_end) end_merge();
+            return depth < 3 || event == Event::array_start;
+        }
+        if (event != Event::value || !part.is_string())
+            refuse(name_, "merges as texts or pairs of texts", part.type_name());
+        if (n_in_pair_++ > 0) file_.merges += ' ';
+        file_.merges += part.get_ref<std::string const&>();
+        if (depth == 3) end_merge();
+        return false;
+    }
+
+    void end_merge() {
+        file_.merges += '\n';
+        n_in_pair_ = 0;
+    }
+
+    TokenizerJson& file_;
+    std::string const& name_;
+    std::vector<std::string> path_;
+    std::size_t kept_ = 0;
+    int n_in_pair_ = 0;
+};
+
+// Throws an Error unless texts are cut and merged as GPT-2 does it.
+void expect_byte_level(json const& rest, std::string const& name) {
+    JsonObject const file(rest, name);
+    auto const is_unset = [](json const& values, char const* key) {
+        json const value = values.value(key, json());
+        return value.is_null() || value == "" || value == false;
+    };
+    json const& model = file.get("model");
+    JsonObject const about(model, name + ": model");
+    bool const is_bpe = !about.has("type") || model["type"] == "BPE";
+    bool const is_plain = is_unset(model, "continuing_subword_prefix") &&
+                          is_unset(model, "end_of_word_suffix") && is_unset(model, "byte_fallback") &&
+                          is_unset(model, "ignore_merges");
+    json const cut = rest.value("pre_tokenizer", json());
+    bool const is_cut = cut.is_object() && cut.value("type", json()) == "ByteLevel" &&
+                        cut.value("use_regex", json(true)) == true;
+    if (is_bpe && is_plain && is_cut && is_unset(rest, "normalizer")) return;
+    throw Error(
+        {name,
+         "a byte-level BPE that cuts texts as GPT-2 does (model BPE, pre_tokenizer ByteLevel, no normalizer)",
+         "another tokenizer", "give token ids, which need no vocabulary"});
+}
+
+std::map<int, std::string> added_tokens(json const& rest) {
+    std::map<int, std::string> added;
+    for (json const& entry : rest.value("added_tokens", json::array()))
+        if (entry.is_object() && is_count(entry.value("id", json()), 0, largest_id) &&
+            entry.value("content", json()).is_string())
+            added.emplace(entry["id"].get<int>(), entry["content"].get<std::string>());
+    return added;
+}
+
+bool adds_space_in(json const& values) {
+    return values.is_object() && values.value("add_prefix_space", json()) == true;
+}
+
+// What the folder's smaller files say. They are of no use to most runs, so that a damaged one stops none.
+Extras read_extras(fs::path const& folder) {
+    Extras extras;
+    auto const read = [&](char const* file) {
+        std::error_code refused;
+        if (!fs::exists(folder / file, refused)) return json();
+        try {
+            return read_json(folder / file);
+        } catch (Error const&) {
+            return json();
+        }
+    };
+    if (json const tokens = read("added_tokens.json"); tokens.is_object())
+        for (auto const& [content, id] : tokens.items())
+            if (is_count(id, 0, largest_id)) extras.added.emplace(id.get<int>(), content);
+    json const config = read("tokenizer_config.json");
+    extras.adds_space = adds_space_in(config);
+    if (config.is_object() && config.value("added_tokens_decoder", json()).is_object())
+        for (auto const& [digits, entry] : config["added_tokens_decoder"].items()) {
+            int id = -1;
+            auto const [_, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
+            if (error == std::errc{} && id >= 0 && entry.is_object() &&
+                entry.value("content", json()).is_string())
+                extras.added.emplace(id, entry["content"].get<std::string>());
+        }
+    return extras;
+}
+
+bool is_there(fs::path const& path) {
+    std::error_code refused;
+    return fs::exists(fs::symlink_status(path, refused));
+}
+
+Merges read_merges(fs::path const& path) {
+    return {read_text_file(path, largest_file), path.string()};
+}
+
+Vocabulary read_vocabulary(fs::path const& path, Merges const& merges) {
+    std::string const text = read_text_file(path, largest_file);
+    if (auto confirmed = confirm(text, merges, path.string())) return std::move(*confirmed);
+    merges.check();
+    return full_vocabulary(read_ids(text, path.string()), merges, path.string());
+}
+
+}  // namespace
+
+Tokenizer::Parts Tokenizer::Parts::read(fs::path const& folder) {
+    Extras extras = read_extras(folder);
+    fs::path const whole = folder / "tokenizer.json";
+    bool const in_two_files = is_there(folder / "merges.txt") || is_there(folder / "vocab.json");
+    if (!in_two_files && !is_there(whole))
+        throw Error({folder.string(), "vocab.json and merges.txt, or tokenizer.json", "none of them",
+                     "get them too, or give token ids, which need no vocabulary"});
+    auto const finish = [&](Parts parts) {
+        for (auto const& [id, bytes] : extras.added)
+            if (!parts.bytes(id)) parts.vocabulary.further.emplace(id, bytes);
+        parts.vocabulary.twins = find_twins(parts.vocabulary, parts.merges);
+        parts.adds_space = extras.adds_space;
+        return parts;
+    };
+    if (in_two_files && (is_there(folder / "merges.txt") || !is_there(whole))) {
+        Merges merges = read_merges(folder / "merges.txt");
+        Vocabulary vocabulary = read_vocabulary(folder / "vocab.json", merges);
+        return finish({std::move(merges), std::move(vocabulary)});
+    }
+    TokenizerJson file;
+    std::string const name = whole.string();
+    file.rest = parse_parts(read_text_file(whole, largest_file), name, TokenizerJsonReader{file, name});
+    expect_byte_level(file.rest, name);
+    extras.added.merge(added_tokens(file.rest));
+    extras.adds_space = extras.adds_space || adds_space_in(file.rest["pre_tokenizer"]);
+    Merges merges(std::move(file.merges), name + ": merges");
+    merges.check();
+    Vocabulary vocabulary = full_vocabulary(file.ids, merges, name);
+    return finish({std::move(merges), std::move(vocabulary)});
+}
+
+// The alphabet: every direction is a table.
+
+namespace {
+
 constexpr std::size_t n_characters = 0x144;  // the last of the alphabet is U+0143
 
 constexpr bool is_visible(std::size_t byte) {
@@ -160,13 +827,12 @@ struct Alphabet {
     std::array<std::size_t, n_bytes> byte_by_number{};
     std::array<std::optional<char>, n_characters> byte_by_character;
 
+    // In the vocabulary the single bytes come visible ones first.
     Alphabet() {
         std::size_t moved_to = 0x100;
-        for (bool const visible : {true, false}) {
-            for (std::size_t byte = 0; byte < n_bytes; ++byte) {
+        for (bool const visible : {true, false})
+            for (std::size_t byte = 0; byte < n_bytes; ++byte)
                 if (is_visible(byte) == visible) add(byte, visible ? byte : moved_to++);
-            }
-        }
     }
 
     void add(std::size_t byte, std::size_t character) {
@@ -191,14 +857,20 @@ Alphabet const& alphabet() {
     return alphabet;
 }
 
-}  // namespace
-
 ByteSymbol const& symbol_of_byte(char byte) {
     return alphabet().by_byte[static_cast<unsigned char>(byte)];
 }
 
 ByteSymbol const& byte_symbol(int number) {
     return alphabet().by_byte[alphabet().byte_by_number.at(static_cast<std::size_t>(number))];
+}
+
+}  // namespace
+
+std::string in_alphabet(std::string_view bytes) {
+    std::string characters;
+    for (char const byte : bytes) characters += symbol_of_byte(byte).characters;
+    return characters;
 }
 
 std::optional<std::string> bytes_of(std::string_view characters) {
@@ -211,232 +883,6 @@ std::optional<std::string> bytes_of(std::string_view characters) {
         at += length;
     }
     return bytes;
-}
-
-// A hash table with open addressing over the text as it was read: 50,000 lines and no allocation for any of
-// them, so that a program that encodes one sentence starts at once.
-
-namespace {
-
-constexpr std::size_t largest_file = 16U << 20U;
-constexpr std::size_t most_lines = 500'000;  // GPT-2's has 50000
-
-// Among different lines, in a table that is at most half full, no search is as long as this.
-constexpr std::size_t longest_search = 256;
-
-// FNV-1a, a byte at a time, so that lines are hashed while their ends are being looked for.
-constexpr std::uint64_t empty_hash = 0xCBF29CE484222325;
-
-constexpr std::uint64_t hash_of(std::uint64_t hash, char next) {
-    return (hash ^ static_cast<unsigned char>(next)) * 0x100000001B3;
-}
-
-std::uint64_t hash_of(std::string_view line) {
-    return std::accumulate(line.begin(), line.end(), empty_hash,
-                           [](auto hash, char c) { return hash_of(hash, c); });
-}
-
-// With LF at the end of every line and without CR, which no symbol contains.
-std::string read_lines(std::filesystem::path const& file) {
-    std::string text = read_text_file(file, largest_file);
-    if (text.find('\r') != std::string::npos) std::erase(text, '\r');
-    if (!text.ends_with('\n')) text += '\n';
-    return text;
-}
-
-std::size_t end_of_version(std::string_view text) {
-    return text.starts_with("#version") ? text.find('\n') + 1 : 0;
-}
-
-}  // namespace
-
-Merges::Merges(std::filesystem::path const& file) : file_(file), text_(read_lines(file)) {
-    std::size_t const first = end_of_version(text_);
-    first_line_ = first == 0 ? 1 : 2;
-    auto const lines_at_most = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
-    if (lines_at_most > most_lines)
-        throw Error(fmt::format("{}: expected at most {} merges, found {} lines; get the file again",
-                                file_.string(), most_lines, lines_at_most));
-    slots_.resize(std::bit_ceil(2 * lines_at_most));
-    begins_.reserve(lines_at_most + 1);
-    begins_.push_back(static_cast<std::uint32_t>(first));
-    std::uint64_t hash = empty_hash;
-    for (std::size_t at = first; at < text_.size(); ++at) {
-        if (text_[at] != '\n') {
-            hash = hash_of(hash, text_[at]);
-            continue;
-        }
-        begins_.push_back(static_cast<std::uint32_t>(at + 1));
-        insert(hash);
-        hash = empty_hash;
-    }
-}
-
-void Merges::insert(std::uint64_t hash) {
-    std::size_t const mask = slots_.size() - 1;
-    std::size_t slot = hash & mask;
-    for (std::size_t steps = 0; slots_[slot] != 0; slot = (slot + 1) & mask)
-        if (++steps > longest_search)
-            throw Error(fmt::format("{}: expected each merge once, found {} many times; get the file again",
-                                    file_.string(), label(line(n_lines() - 1).substr(0, 80))));
-    slots_[slot] = static_cast<std::uint32_t>(n_lines());
-}
-
-std::string_view Merges::line(std::size_t index) const {
-    return {&text_[begins_[index]], begins_[index + 1] - begins_[index] - 1};
-}
-
-int Merges::size() const {
-    return n_bytes + static_cast<int>(n_lines());
-}
-
-std::string Merges::characters(int symbol) const {
-    if (symbol < n_bytes) return std::string(byte_symbol(symbol).characters);
-    std::string characters(line(static_cast<std::size_t>(symbol - n_bytes)));
-    std::erase(characters, ' ');
-    return characters;
-}
-
-std::optional<std::size_t> Merges::find(std::string_view wanted) const {
-    std::size_t const mask = slots_.size() - 1;
-    for (std::size_t slot = hash_of(wanted) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
-        std::size_t const index = slots_[slot] - 1;
-        if (line(index) == wanted) return index;
-    }
-    return std::nullopt;
-}
-
-std::optional<int> Merges::merged(std::string_view left, std::string_view right) const {
-    auto const index = find(std::string(left).append(1, ' ').append(right));
-    if (!index) return std::nullopt;
-    return n_bytes + static_cast<int>(*index);
-}
-
-// What a line of merges.txt must be. GPT-2's own file, known by its content, is not checked each time.
-
-namespace {
-
-// Empty if the line is as it should be.
-std::string expectation_missed(std::string_view line, std::unordered_set<std::string> const& symbols,
-                               bool comes_again) {
-    std::size_t const space = line.find(' ');
-    bool const two_parts =
-        space != std::string_view::npos && line.find(' ', space + 1) == std::string_view::npos;
-    if (!two_parts || space == 0 || space + 1 == line.size()) return "two symbols and one space between them";
-    for (std::string_view const part : {line.substr(0, space), line.substr(space + 1)}) {
-        if (!bytes_of(part)) return "characters of GPT-2's byte alphabet";
-        if (!symbols.contains(std::string(part))) return "parts that are bytes or made by earlier lines";
-    }
-    return comes_again ? "each merge once" : "";
-}
-
-}  // namespace
-
-void Merges::check() const {
-    if (n_lines() == 0)
-        throw Error(fmt::format("{}: expected merges, found none; get the file again", file_.string()));
-    std::unordered_set<std::string> symbols;
-    for (int byte = 0; byte < n_bytes; ++byte) symbols.emplace(byte_symbol(byte).characters);
-    for (std::size_t i = 0; i < n_lines(); ++i) {
-        bool const comes_again = find(line(i)) != i;
-        std::string const expected = expectation_missed(line(i), symbols, comes_again);
-        if (!expected.empty()) {
-            throw Error(fmt::format(
-                "{}, line {}: expected {}, found {}; get the file again from where the model came from",
-                file_.string(), first_line_ + i, expected, label(line(i).substr(0, 80))));
-        }
-        symbols.insert(characters(n_bytes + static_cast<int>(i)));
-    }
-}
-
-// The JSON is not kept as a document: each pair goes straight to its place, where a second one would show.
-
-namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
-using Ids = std::unordered_map<std::string, int>;
-
-constexpr int largest_id = 500'000;  // GPT-2's is 50256
-
-[[noreturn]] void refuse(fs::path const& file, std::string_view expected, std::string_view found) {
-    throw Error(fmt::format("{}: expected {}, found {}; get the file again from where the model came from",
-                            file.string(), expected, found));
-}
-
-// Called by the parser for each thing it meets. The answer says whether to keep it: of the outermost object,
-// the shell.
-struct PairReader {
-    fs::path const& file;
-    Ids& ids;
-    std::string key;
-
-    bool operator()(int depth, json::parse_event_t event, json& parsed) {
-        using Event = json::parse_event_t;
-        if (event == Event::array_start || (event == Event::object_start && depth > 0)) {
-            refuse(file, "one JSON object of tokens and their ids", "an array or object inside");
-        }
-        if (event == Event::key) key = parsed.get<std::string>();
-        if (event == Event::value && depth == 1) add(parsed);
-        return depth == 0;
-    }
-
-    void add(json const& value) {
-        bool const is_id = value.is_number_unsigned() && value.get<std::uint64_t>() <= largest_id;
-        if (!is_id)
-            refuse(file,
-                   fmt::format("the id of {}, a whole number from 0 to {}", label(key.substr(0, 80)),
-                               largest_id),
-                   value.dump().substr(0, 80));
-        if (ids.size() == largest_id) refuse(file, fmt::format("at most {} tokens", largest_id), "more");
-        if (!ids.emplace(key, value.get<int>()).second)
-            refuse(file, "each token once", label(key.substr(0, 80)) + " twice");
-    }
-};
-
-Ids read_ids(fs::path const& file) {
-    std::string const text = read_text_file(file, largest_file);
-    Ids ids;
-    try {
-        json const shell = json::parse(text, PairReader{file, ids, {}});
-        if (!shell.is_object()) refuse(file, "one JSON object of tokens and their ids", shell.type_name());
-    } catch (json::parse_error const& error) {
-        refuse(file, "JSON", fmt::format("something else at byte {}", error.byte));
-    }
-    return ids;
-}
-
-std::vector<std::string> bytes_by_id(fs::path const& file, Ids const& ids) {
-    std::vector<std::optional<std::string>> found(ids.size());
-    for (auto const& [characters, id] : ids) {
-        auto const index = static_cast<std::size_t>(id);
-        if (index >= found.size() || found[index]) {
-            refuse(file, fmt::format("{} ids from 0 without a gap, each once", ids.size()),
-                   fmt::format("{} for {}", id, label(characters.substr(0, 80))));
-        }
-        found[index] = bytes_of(characters).value_or(characters);
-    }
-    std::vector<std::string> bytes;
-    bytes.reserve(found.size());
-    for (auto& token : found) bytes.push_back(std::move(*token));
-    return bytes;
-}
-
-}  // namespace
-
-Vocabulary read_vocabulary(fs::path const& file, Merges const& merges) {
-    Ids const ids = read_ids(file);
-    Vocabulary vocabulary{bytes_by_id(file, ids), {}};
-    vocabulary.ids.reserve(static_cast<std::size_t>(merges.size()));
-    for (int symbol = 0; symbol < merges.size(); ++symbol) {
-        auto const found = ids.find(merges.characters(symbol));
-        if (found == ids.end()) {
-            refuse(file, "the id of every symbol that merges.txt makes",
-                   "none for " + label(merges.characters(symbol).substr(0, 80)));
-        }
-        vocabulary.ids.push_back(found->second);
-    }
-    return vocabulary;
 }
 
 }  // namespace onehead

@@ -244,7 +244,7 @@ const WORKS = {
   masked_scores(sheet, {values, settings, row, column}) {
     const over = column > row ? OVER[settings.mask] : null;
     const scaled = values.scaled_scores[column];
-    if (over === null) return sheet.note('scaled score', scaled, scaled);
+    if (over === null) return sheet.note('scaled score', scaled);
     return sheet.note(`scaled score, written over with ${over === -Infinity ? '-inf' : over}`, over, scaled);
   },
   softmax(sheet, {head, values, settings, row, column}) {

@@ -7,8 +7,10 @@
 
 #include "onehead/error.hpp"
 #include "onehead/io/npy.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/picture.hpp"
+#include "onehead/pages/story.hpp"
 #include "onehead/pages/text.hpp"
 #include "onehead/trace/files.hpp"
 
@@ -19,7 +21,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::vector<OutputFile> text_files(Trace const& trace, Names const& names) {
-    return {{"trace.txt", [&](Sink const& out) { out(trace_text(trace, names)); }}};
+    return {{"trace.txt", [&](Sink const& out) { out(text(trace_story(trace, names))); }}};
 }
 
 std::vector<OutputFile> csv_files(Trace const& trace, Names const& /*names*/) {
@@ -47,11 +49,11 @@ std::vector<OutputFile> npy_files(Trace const& trace, Names const& /*names*/) {
 }
 
 std::vector<OutputFile> html_files(Trace const& trace, Names const& names) {
-    return {{"trace.html", [&](Sink const& out) { out(trace_html(trace, names)); }}};
+    return {{"trace.html", [&](Sink const& out) { out(html(trace_story(trace, names))); }}};
 }
 
 std::vector<OutputFile> svg_files(Trace const& trace, Names const& /*names*/) {
-    return {{"pattern.svg", [&](Sink const& out) { out(pattern_svg(trace)); }}};
+    return {{"pattern.svg", [&](Sink const& out) { out(svg_file(pattern_picture(trace))); }}};
 }
 
 constexpr std::array table{
@@ -67,8 +69,8 @@ Format find_format(std::string const& name) {
     auto const* const found =
         std::find_if(table.begin(), table.end(), [&](Format const& f) { return f.name == name; });
     if (found != table.end()) return *found;
-    throw UsageError(fmt::format("--format {}: there is no such format; choose from {}, joined by commas",
-                                 name, format_names()));
+    throw UsageError("format",
+                     {.expected = format_names() + ", or several joined by commas", .found = label(name)});
 }
 
 // Whether writing it takes longer than starting a thread.
@@ -99,13 +101,14 @@ std::vector<Format> find_formats(std::string_view names) {
 }
 
 void write_trace(std::filesystem::path const& folder, Trace const& trace, std::vector<Format> const& wanted) {
+    expect_tokens(trace);
     std::vector<OutputFile> files;
     std::vector<std::string> names;
     for (Format const& format : wanted)
         for (OutputFile& file : format.files(trace, names)) files.push_back(std::move(file));
     for (OutputFile const& file : files) names.push_back(file.name);
     files.push_back({"trace.json", [&](Sink const& out) { out(trace_json(trace, names)); }});
-    write_folder(folder, files, is_trace_file, is_long(trace));
+    write_folder(folder, files, trace_folder, is_long(trace));
 }
 
 }  // namespace onehead

@@ -2,331 +2,58 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <vector>
 
+#include "onehead/io/text.hpp"
+#include "onehead/pages/document.hpp"
 #include "onehead/pages/html.hpp"
-#include "onehead/pages/text.hpp"
-#include "onehead/trace/trace.hpp"
 
 namespace onehead {
 
 namespace {
 
-constexpr std::size_t most_with_numbers = 24;
-
-// The widest text that a cell of the window holds.
-std::size_t longest_number(Step const& step, Window const& shown) {
-    std::size_t longest = 0;
-    for (std::size_t i = shown.first; i < shown.end; ++i)
-        for (std::size_t j = shown.first; j < shown.end; ++j)
-            longest = std::max(longest, cell_text(step.term, step.values(i, j)).size());
-    return longest;
-}
-
-Grid score_grid(Trace const& trace, Step const& step, Window const& shown) {
-    Grid grid;
-    grid.rows = grid.columns = shown.size();
-    if (shown.size() <= most_with_numbers) {
-        grid.cell_width = static_cast<double>(longest_number(step, shown)) * 6.7 + 10;
-        grid.cell_height = 28;
-    } else {
-        grid.cell_width = grid.cell_height = 13;
-    }
-    for (std::size_t pos = shown.first; pos < shown.end; ++pos)
-        grid.row_labels.push_back(token_at(trace, pos));
-    grid.column_labels = grid.row_labels;
-    if (shown.holds(trace.facts.row)) grid.framed_row = trace.facts.row - shown.first;
-    return grid;
-}
-
-std::string score_cells(Step const& step, Window const& shown, Scale const& scale, Grid const& grid) {
-    std::string cells;
-    for (std::size_t i = 0; i < grid.rows; ++i)
-        for (std::size_t j = 0; j < grid.columns; ++j) {
-            std::size_t const query = shown.first + i;
-            std::size_t const key = shown.first + j;
-            cells += titled_cell(cell_class(step, scale, query, key), i, j,
-                                 escaped(fmt::format("{} reads {}: {}", grid.row_labels[i],
-                                                     grid.column_labels[j], step.values(query, key))));
-        }
-    return cells;
-}
-
-std::string score_numbers(Step const& step, Window const& shown, Scale const& scale, Grid const& grid) {
-    if (shown.size() > most_with_numbers) return "";
-    std::string numbers;
-    for (std::size_t i = shown.first; i < shown.end; ++i)
-        for (std::size_t j = shown.first; j < shown.end; ++j)
-            numbers += number_in_cell(grid, cell_class(step, scale, i, j), i - shown.first, j - shown.first,
-                                      cell_text(step.term, step.values(i, j)));
-    return numbers;
-}
-
-std::string describe_scores(Trace const& trace, Step const& step) {
-    return fmt::format("{} of {}: {} rows (queries, they read) by {} columns (keys, they are read)",
-                       file_stem(step.term), head_name(trace.facts), row_count(step.values),
-                       column_count(step.values));
-}
+constexpr double shades = 9;
 
 }  // namespace
 
-std::string cell_class(Step const& step, Scale const& scale, std::size_t query, std::size_t key) {
-    float const value = step.values(query, key);
-    bool const is_masked = std::isinf(value) || (step.term == terms::softmax && key > query && value == 0);
-    return is_masked ? "m" : scale.name(value);
-}
-
-std::string cell_text(Term const& term, double value) {
-    if (term == terms::softmax) return short_weight(value);
-    if (std::isinf(value)) return "-inf";
-    return fmt::format("{:.3g}", value);
-}
-
-std::string score_map(Trace const& trace, Step const& step, Window const& shown, Scale const& scale) {
-    Grid const grid = score_grid(trace, step, shown);
-    return picture(grid, score_cells(step, shown, scale, grid), score_numbers(step, shown, scale, grid),
-                   scale, describe_scores(trace, step));
-}
-
-std::string pattern_svg(Trace const& trace) {
-    Window const shown = window_around(trace.facts.row, trace.tokens.size(), most_in_a_score_map);
-    Step const& pattern = trace.step(terms::softmax);
-    return as_file(score_map(trace, pattern, shown, Scale::shares(pattern.values)));
-}
-
-namespace {
-
-std::string row_name(Trace const& trace, Step const& step, std::size_t pos) {
-    return step.term.rows == "1" ? "every row" : token_at(trace, pos);
-}
-
-Grid vector_grid(Trace const& trace, Step const& step, Window const& shown) {
-    Grid grid;
-    grid.rows = shown.size();
-    grid.columns = column_count(step.values);
-    grid.cell_width = std::min(9.0, 880.0 / static_cast<double>(grid.columns));
-    grid.cell_height = 16;
-    grid.column_label_every = std::max<std::size_t>(1, grid.columns / 8);
-    for (std::size_t pos = shown.first; pos < shown.end; ++pos)
-        grid.row_labels.push_back(row_name(trace, step, pos));
-    for (std::size_t d = 0; d < grid.columns; ++d) grid.column_labels.push_back(fmt::format("d{}", d));
-    if (grid.rows > 1 && shown.holds(trace.facts.row)) grid.framed_row = trace.facts.row - shown.first;
-    return grid;
-}
-
-// The row that the page follows tells each of its values; other rows tell how far theirs reach.
-std::string vector_row(Trace const& trace, Step const& step, std::size_t pos, std::size_t line,
-                       Scale const& scale) {
-    auto const values = row(step.values, pos);
-    std::vector<std::string> classes;
-    for (float const value : values) classes.push_back(scale.name(value));
-    if (row_count(step.values) == 1 || pos == trace.facts.row) {
-        std::string cells;
-        for (std::size_t d = 0; d < values.size(); ++d)
-            cells += titled_cell(classes[d], line, d, fmt::format("d{}: {}", d, values[d]));
-        return cells;
-    }
-    auto const [least, most] = std::minmax_element(values.begin(), values.end());
-    return cells_by_class(
-        classes, line, escaped(fmt::format("{}: from {} to {}", row_name(trace, step, pos), *least, *most)));
-}
-
-std::string describe_vectors(Trace const& trace, Step const& step) {
-    return fmt::format("{} of {}, a matrix of {} rows and {} columns", file_stem(step.term),
-                       head_name(trace.facts), row_count(step.values), column_count(step.values));
-}
-
-}  // namespace
-
-std::string vector_map(Trace const& trace, Step const& step, Window const& shown) {
-    bool const is_one = row_count(step.values) == 1;
-    Window const window = is_one ? Window{0, 1} : shown;
-    Scale const scale = Scale::of(step.term, step.values);
-    std::string cells;
-    for (std::size_t pos = window.first; pos < window.end; ++pos)
-        cells += vector_row(trace, step, pos, pos - window.first, scale);
-    return picture(vector_grid(trace, step, window), cells, "", scale, describe_vectors(trace, step));
-}
-
-namespace {
-
-constexpr double letter = 7.3;  // the width of a letter in a label
-constexpr double legend_height = 44;
-constexpr double swatch = 34;
-
-double widest(std::vector<std::string> const& labels) {
-    std::size_t most = 0;
-    for (std::string const& label : labels) most = std::max(most, display_width(label));
-    return static_cast<double>(most) * letter;
-}
-
-// Where the cells are, in pixels.
-struct Box {
-    double left = 0, top = 0, width = 0, height = 0;
-    bool turned = false;  // labels over narrow columns are turned on their side
-};
-
-Box box_of(Grid const& grid) {
-    Box box{.left = widest(grid.row_labels) + 12,
-            .top = 24,
-            .width = static_cast<double>(grid.columns) * grid.cell_width,
-            .height = static_cast<double>(grid.rows) * grid.cell_height};
-    if (grid.column_label_every != 1) return box;
-    double const columns = widest(grid.column_labels);
-    box.turned = columns + 6 > grid.cell_width;
-    if (box.turned) box.top = columns + 12;
-    return box;
-}
-
-std::string row_labels(Grid const& grid, Box const& box) {
-    std::string labels;
-    for (std::size_t i = 0; i < grid.rows; ++i)
-        labels += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-                              grid.framed_row == i ? "asks" : "row", box.left - 8,
-                              box.top + (static_cast<double>(i) + 0.5) * grid.cell_height + 4,
-                              escaped(grid.row_labels[i]));
-    return labels;
-}
-
-std::string column_labels(Grid const& grid, Box const& box) {
-    std::string labels;
-    for (std::size_t j = 0; j < grid.columns; j += grid.column_label_every) {
-        double const middle = box.left + (static_cast<double>(j) + 0.5) * grid.cell_width;
-        std::string const place =
-            box.turned
-                ? fmt::format("transform=\"translate({:.1f} {:.1f}) rotate(-90)\"", middle + 4, box.top - 6)
-                : fmt::format(R"(x="{:.1f}" y="{:.1f}" text-anchor="middle")", middle, box.top - 8);
-        labels += fmt::format("<text {}>{}</text>\n", place, escaped(grid.column_labels[j]));
-    }
-    return labels;
-}
-
-std::string frame(Grid const& grid, Box const& box) {
-    if (!grid.framed_row) return "";
-    return fmt::format(
-        "<rect class=\"frame\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", box.left,
-        box.top + static_cast<double>(*grid.framed_row) * grid.cell_height, box.width, grid.cell_height);
-}
-
-std::string legend_text(double x, double y, std::string_view anchor, std::string const& text) {
-    return fmt::format("<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y,
-                       anchor, text);
-}
-
-std::string legend(Box const& box, Scale const& scale) {
-    double const x = box.left;
-    double const y = box.top + box.height + 12;
-    std::string out;
-    int count = 0;
-    for (int shade = scale.first(); shade <= scale.last(); ++shade)
-        out += fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{}" height="10"/>)",
-                           scale.name_of(shade), x + swatch * count++, y, swatch);
-    double const end = x + swatch * count;
-    out +=
-        "\n" +
-        legend_text(x, y + 24, "start",
-                    fmt::format("{:.3g}{}", scale.from(scale.first()),
-                                scale.cuts() && scale.is_signed() ? " or less" : "")) +
-        legend_text((x + end) / 2, y + 24, "middle",
-                    fmt::format("{:.3g}", (scale.from(scale.first()) + scale.from(scale.last() + 1)) / 2)) +
-        legend_text(end, y + 24, "end",
-                    fmt::format("{:.3g}{}", scale.from(scale.last() + 1), scale.cuts() ? " or more" : ""));
-    return out;
-}
-
-}  // namespace
-
-std::string titled_cell(std::string_view shade, std::size_t row, std::size_t column, std::string_view title) {
-    return fmt::format(R"(<path class="{}" d="M{} {}.5h1"><title>{}</title></path>)", shade, column, row,
-                       title);
-}
-
-std::string cells_by_class(std::vector<std::string> const& classes, std::size_t row, std::string_view title) {
-    std::map<std::string, std::string> strokes;
-    for (std::size_t first = 0, end = 0; first < classes.size(); first = end) {
-        end = first + 1;
-        while (end < classes.size() && classes[end] == classes[first]) ++end;
-        strokes[classes[first]] += fmt::format("M{} {}.5h{}", first, row, end - first);
-    }
-    std::string out = fmt::format("<g><title>{}</title>", title);
-    for (auto const& [shade, path] : strokes) out += fmt::format(R"(<path class="{}" d="{}"/>)", shade, path);
-    return out + "</g>\n";
-}
-
-std::string number_in_cell(Grid const& grid, std::string_view shade, std::size_t row, std::size_t column,
-                           std::string_view number) {
-    return fmt::format(R"(<text class="value {}" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)",
-                       shade, (static_cast<double>(column) + 0.5) * grid.cell_width,
-                       (static_cast<double>(row) + 0.5) * grid.cell_height + 4, number);
-}
-
-std::string picture(Grid const& grid, std::string_view cells, std::string_view numbers, Scale const& scale,
-                    std::string_view describes) {
-    Box const box = box_of(grid);
-    double const width = box.left + std::max(box.width, swatch * 9) + 12;
-    double const height = box.top + box.height + legend_height;
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" width=\"{:.0f}\" "
-        "height=\"{:.0f}\" viewBox=\"0 0 {:.0f} {:.0f}\">\n{}{}<g transform=\"translate({:.1f} {:.1f}) "
-        "scale({:.4f} {:.4f})\" shape-rendering=\"crispEdges\">\n{}</g>\n<g transform=\"translate({:.1f} "
-        "{:.1f})\">\n{}</g>\n{}{}</svg>\n",
-        escaped(describes), width, height, width, height, row_labels(grid, box), column_labels(grid, box),
-        box.left, box.top, grid.cell_width, grid.cell_height, cells, box.left, box.top, numbers,
-        frame(grid, box), legend(box, scale));
-}
-
-std::string as_file(std::string svg) {
-    svg.insert(svg.find('\n') + 1, element("style", shades_style()));
-    return svg;
-}
-
-namespace {
-
-constexpr int shades = 9;
-
-}  // namespace
-
-Scale Scale::shares(Matrix const& pattern) {
-    std::vector<float> largest;
-    for (std::size_t i = 0; i < row_count(pattern); ++i)
-        largest.push_back(*std::max_element(row(pattern, i).begin(), row(pattern, i).end()));
-    std::sort(largest.begin(), largest.end());
-    constexpr std::array limits{.05, .1, .2, .5, 1.0};
-    double const limit =
-        *std::lower_bound(limits.begin(), limits.end() - 1, static_cast<double>(largest[largest.size() / 2]));
-    return {0, limit, largest.back()};
+Scale Scale::weights() {
+    return {false, 1, false};
 }
 
 Scale Scale::around_zero(std::span<float const> values) {
     std::vector<float> sizes;
     for (float const value : values)
         if (std::isfinite(value)) sizes.push_back(std::fabs(value));
-    if (sizes.empty()) return {-1, 1, 0};
+    if (sizes.empty()) return {true, 1, false};
     std::sort(sizes.begin(), sizes.end());
-    double const limit = sizes[(sizes.size() - 1) * 99 / 100];
-    return limit == 0 ? Scale{-1, 1, sizes.back()} : Scale{-limit, limit, sizes.back()};
+    double const within = sizes[(sizes.size() - 1) * 99 / 100];
+    double const limit = within == 0 ? 1 : within;
+    return {true, limit, sizes.back() > limit};
 }
 
-Scale Scale::of(Term const& term, Matrix const& values) {
-    return term == terms::softmax ? shares(values) : around_zero({values.data(), values.size()});
+Scale Scale::of(Trace const& trace, Term const& term) {
+    if (term == terms::softmax) return weights();
+    Step const* const raw = pairs_positions(term) ? trace.find(terms::scores) : nullptr;
+    Matrix const& values = raw != nullptr ? raw->values : trace[term];
+    return around_zero({values.data(), values.size()});
 }
 
 int Scale::shade(double value) const {
-    double const place = (value - low_) / (high_ - low_) * shades;
-    return first() + static_cast<int>(std::clamp(std::floor(place), 0.0, shades - 1.0));
+    double const place =
+        is_signed_ ? (value / limit_ + 1) / 2 * shades : std::sqrt(std::max(value, 0.0)) * shades;
+    return first() + static_cast<int>(std::clamp(std::floor(place), 0.0, shades - 1));
 }
 
 std::string Scale::name_of(int shade) const {
-    if (!is_signed()) return fmt::format("p{}", shade);
+    if (!is_signed_) return fmt::format("p{}", shade);
     return shade == 0 ? "z" : fmt::format("{}{}", shade < 0 ? 'n' : 'u', std::abs(shade));
 }
 
 double Scale::from(int shade) const {
-    return low_ + (high_ - low_) * (shade - first()) / shades;
+    double const part = (shade - first()) / shades;
+    return is_signed_ ? limit_ * (2 * part - 1) : part * part;
 }
 
 Window window_around(std::size_t row, std::size_t n, std::size_t most) {
@@ -334,6 +61,295 @@ Window window_around(std::size_t row, std::size_t n, std::size_t most) {
     std::size_t const after = std::min(n - 1 - row, size / 4);
     std::size_t const end = std::max(size, row + after + 1);
     return {end - size, end};
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Pictures of steps
+
+namespace {
+
+constexpr std::size_t most_in_a_score_picture = 100;  // positions
+constexpr std::size_t most_in_a_vector_picture = 20;
+constexpr std::size_t most_with_numbers = 24;
+
+std::vector<std::string> labels_of(Trace const& trace, Window const& shown) {
+    std::vector<std::string> labels;
+    for (std::size_t pos = shown.first; pos < shown.end; ++pos) labels.push_back(token_at(trace, pos));
+    return labels;
+}
+
+std::string cut_note(Trace const& trace, Window const& shown) {
+    if (shown.size() == trace.tokens.size()) return "";
+    return fmt::format(" Shown are rows {} to {} of {}.", shown.first, shown.end - 1, trace.tokens.size());
+}
+
+void frame_row(Picture& picture, Window const& shown, std::size_t row) {
+    if (shown.holds(row)) picture.framed_row = row - shown.first;
+}
+
+}  // namespace
+
+bool is_masked(Term const& term, std::size_t query, std::size_t key, double value) {
+    return std::isinf(value) || (term == terms::softmax && key > query && value == 0);
+}
+
+Picture score_picture(Trace const& trace, Step const& step) {
+    Window const shown = window_around(trace.facts.row, trace.tokens.size(), most_in_a_score_picture);
+    Picture picture;
+    picture.title = fmt::format("{} of {}", file_stem(step.term), head_name(trace.facts));
+    picture.below = "Rows = query (reads), columns = key (is read)." + cut_note(trace, shown);
+    picture.values = make_matrix(shown.size(), shown.size());
+    picture.row_labels = picture.column_labels = labels_of(trace, shown);
+    picture.scale = Scale::of(trace, step.term);
+    picture.masked.resize(picture.values.size());
+    frame_row(picture, shown, trace.facts.row);
+    picture.number = step.term == terms::softmax ? weight : score;
+    for (std::size_t i = 0; i < shown.size(); ++i)
+        for (std::size_t j = 0; j < shown.size(); ++j) {
+            float const value = step.values(shown.first + i, shown.first + j);
+            picture.values(i, j) = value;
+            picture.masked[i * shown.size() + j] =
+                is_masked(step.term, shown.first + i, shown.first + j, value);
+        }
+    return picture;
+}
+
+Picture vector_picture(Trace const& trace, Step const& step) {
+    bool const is_one = step.term.rows == "1";
+    Window const shown =
+        is_one ? Window{0, 1} : window_around(trace.facts.row, trace.tokens.size(), most_in_a_vector_picture);
+    Picture picture;
+    picture.title = fmt::format("{} of {}", file_stem(step.term), head_name(trace.facts));
+    picture.below = is_one ? "One vector for every row: each column is one component."
+                           : "Each row is a position, each column one component." + cut_note(trace, shown);
+    picture.values = make_matrix(shown.size(), column_count(step.values));
+    picture.row_labels = is_one ? std::vector<std::string>{"every row"} : labels_of(trace, shown);
+    picture.column_label_every = std::max<std::size_t>(1, column_count(step.values) / 8);
+    for (std::size_t d = 0; d < column_count(step.values); ++d)
+        picture.column_labels.push_back(fmt::format("d{}", d));
+    picture.scale = Scale::of(trace, step.term);
+    picture.is_square = false;
+    if (!is_one) frame_row(picture, shown, trace.facts.row);
+    for (std::size_t i = 0; i < shown.size(); ++i)
+        std::copy_n(row(step.values, shown.first + i).begin(), column_count(step.values),
+                    &picture.values(i, 0));
+    return picture;
+}
+
+Picture pattern_picture(Trace const& trace) {
+    Picture picture = score_picture(trace, trace.step(terms::softmax));
+    picture.title = "The attention pattern";
+    return picture;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// SVG. Cells are short strokes in the units of the grid, labels stand at its sides, and the scale below it.
+
+namespace {
+
+constexpr double letter = 7.3;  // the width of a letter in a label
+constexpr double digit = 6.7;   // and of one in a cell
+constexpr double legend_height = 44;
+constexpr double swatch = 34;
+
+bool prints_numbers(Picture const& p) {
+    return p.number != nullptr && p.is_square && p.row_labels.size() <= most_with_numbers;
+}
+
+double widest(std::vector<std::string> const& labels) {
+    std::size_t most = 0;
+    for (std::string const& label : labels) most = std::max(most, display_width(label));
+    return static_cast<double>(most) * letter;
+}
+
+// Where the grid is, in pixels.
+struct Box {
+    double left = 0, top = 0, cell_width = 0, cell_height = 0, width = 0, height = 0;
+    bool turned = false;  // labels over narrow columns are turned on their side
+};
+
+// Both axes are positions: then the cells are squares, wide enough for the longest number.
+void set_cell_size(Box& box, Picture const& p) {
+    if (!p.is_square) {
+        box.cell_width = std::min(9.0, 880.0 / static_cast<double>(p.column_labels.size()));
+        box.cell_height = 16;
+        return;
+    }
+    std::size_t longest = 0;
+    if (prints_numbers(p))
+        for (float const value : p.values) longest = std::max(longest, p.number(value).size());
+    box.cell_width = box.cell_height = longest == 0 ? 13 : static_cast<double>(longest) * digit + 10;
+}
+
+Box box_of(Picture const& p) {
+    Box box{.left = widest(p.row_labels) + 12, .top = 24};
+    set_cell_size(box, p);
+    box.width = static_cast<double>(p.column_labels.size()) * box.cell_width;
+    box.height = static_cast<double>(p.row_labels.size()) * box.cell_height;
+    if (p.column_label_every != 1) return box;
+    double const columns = widest(p.column_labels);
+    box.turned = columns + 6 > box.cell_width;
+    if (box.turned) box.top = columns + 12;
+    return box;
+}
+
+std::string row_labels(Picture const& p, Box const& box) {
+    std::string labels;
+    for (std::size_t i = 0; i < p.row_labels.size(); ++i)
+        labels += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+                              p.framed_row == i ? "asks" : "row", box.left - 8,
+                              box.top + (static_cast<double>(i) + 0.5) * box.cell_height + 4,
+                              escaped(p.row_labels[i]));
+    return labels;
+}
+
+std::string column_labels(Picture const& p, Box const& box) {
+    std::string labels;
+    for (std::size_t j = 0; j < p.column_labels.size(); j += p.column_label_every) {
+        double const middle = box.left + (static_cast<double>(j) + 0.5) * box.cell_width;
+        std::string const place =
+            box.turned
+                ? fmt::format("transform=\"translate({:.1f} {:.1f}) rotate(-90)\"", middle + 4, box.top - 6)
+                : fmt::format(R"(x="{:.1f}" y="{:.1f}" text-anchor="middle")", middle, box.top - 8);
+        labels += fmt::format("<text {}>{}</text>\n", place, escaped(p.column_labels[j]));
+    }
+    return labels;
+}
+
+bool is_hatched(Picture const& p, std::size_t i, std::size_t j) {
+    return !p.masked.empty() && p.masked[i * p.column_labels.size() + j];
+}
+
+std::string class_of(Picture const& p, std::size_t i, std::size_t j) {
+    return is_hatched(p, i, j) ? "m" : p.scale.name(p.values(i, j));
+}
+
+// One cell that tells its value when a pointer rests on it.
+std::string cell(Picture const& p, std::size_t i, std::size_t j) {
+    std::string const title =
+        p.is_square ? fmt::format("{} reads {}: {}", p.row_labels[i], p.column_labels[j], p.values(i, j))
+                    : fmt::format("{}: {}", p.column_labels[j], p.values(i, j));
+    return fmt::format(R"(<path class="{}" d="M{} {}.5h1"><title>{}</title></path>)", class_of(p, i, j), j, i,
+                       escaped(title));
+}
+
+// A whole row of a vector's numbers, with one title for all of them. Short: neighbours become one stroke.
+std::string row_of_cells(Picture const& p, std::size_t i) {
+    auto const values = row(p.values, i);
+    auto const [least, most] = std::minmax_element(values.begin(), values.end());
+    std::map<std::string, std::string> strokes;
+    for (std::size_t first = 0, end = 0; first < values.size(); first = end) {
+        std::string const shade = class_of(p, i, first);
+        end = first + 1;
+        while (end < values.size() && class_of(p, i, end) == shade) ++end;
+        strokes[shade] += fmt::format("M{} {}.5h{}", first, i, end - first);
+    }
+    std::string out = fmt::format("<g><title>{}</title>",
+                                  escaped(fmt::format("{}: from {} to {}", p.row_labels[i], *least, *most)));
+    for (auto const& [shade, path] : strokes) out += fmt::format(R"(<path class="{}" d="{}"/>)", shade, path);
+    return out + "</g>\n";
+}
+
+// The followed row of vectors, and every cell of a square, tell each of their values.
+std::string cells(Picture const& p) {
+    std::string out;
+    for (std::size_t i = 0; i < p.row_labels.size(); ++i) {
+        if (!p.is_square && p.row_labels.size() > 1 && p.framed_row != i) {
+            out += row_of_cells(p, i);
+            continue;
+        }
+        for (std::size_t j = 0; j < p.column_labels.size(); ++j) out += cell(p, i, j);
+        out += "\n";
+    }
+    return out;
+}
+
+std::string hatching(Picture const& p) {
+    std::string path;
+    for (std::size_t i = 0; i < p.row_labels.size(); ++i) {
+        bool inside = false;
+        for (std::size_t j = 0; j < p.column_labels.size(); ++j) {
+            if (is_hatched(p, i, j)) path += inside ? "m0 1l1-1" : fmt::format("M{} {}l1-1", j, i + 1);
+            inside = is_hatched(p, i, j);
+        }
+    }
+    if (path.empty()) return "";
+    return fmt::format("<path class=\"hatch\" d=\"{}\"/>\n", path);
+}
+
+std::string numbers(Picture const& p, Box const& box) {
+    if (!prints_numbers(p)) return "";
+    std::string out;
+    for (std::size_t i = 0; i < p.row_labels.size(); ++i)
+        for (std::size_t j = 0; j < p.column_labels.size(); ++j)
+            out +=
+                fmt::format(R"(<text class="value {}" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)",
+                            class_of(p, i, j), (static_cast<double>(j) + 0.5) * box.cell_width,
+                            (static_cast<double>(i) + 0.5) * box.cell_height + 4, p.number(p.values(i, j)));
+    return out;
+}
+
+std::string frame(Picture const& p, Box const& box) {
+    if (!p.framed_row) return "";
+    return fmt::format(
+        "<rect class=\"frame\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", box.left,
+        box.top + static_cast<double>(*p.framed_row) * box.cell_height, box.width, box.cell_height);
+}
+
+std::string legend_text(double x, double y, std::string_view anchor, std::string const& text) {
+    return fmt::format("<text class=\"quiet\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y,
+                       anchor, text);
+}
+
+// The nine shades, and the numbers at both ends and a third of the way from each.
+std::string legend(double x, double y, Scale const& scale) {
+    std::string out;
+    int count = 0;
+    for (int shade = scale.first(); shade <= scale.last(); ++shade)
+        out += fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{}" height="10"/>)",
+                           scale.name_of(shade), x + swatch * count++, y, swatch);
+    auto const at = [&](int step) { return fmt::format("{:.2g}", scale.from(scale.first() + step)); };
+    double const end = x + swatch * count;
+    out += "\n" + legend_text(x, y + 24, "start", at(0) + (scale.cuts() ? " or less" : ""));
+    out += scale.is_signed() ? legend_text((x + end) / 2, y + 24, "middle", "0")
+                             : legend_text(x + 3 * swatch, y + 24, "middle", at(3)) +
+                                   legend_text(x + 6 * swatch, y + 24, "middle", at(6));
+    return out + legend_text(end, y + 24, "end", at(count) + (scale.cuts() ? " or more" : ""));
+}
+
+std::string svg_of(double width, double height, std::string_view name, std::string_view inside) {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" width=\"{:.0f}\" "
+        "height=\"{:.0f}\" viewBox=\"0 0 {:.0f} {:.0f}\">\n{}</svg>\n",
+        escaped(name), width, height, width, height, inside);
+}
+
+}  // namespace
+
+std::string svg(Picture const& picture) {
+    Box const box = box_of(picture);
+    return svg_of(
+        box.left + std::max(box.width, swatch * shades) + 12, box.top + box.height + legend_height,
+        fmt::format("{}: {} rows, {} columns", picture.title, picture.row_labels.size(),
+                    picture.column_labels.size()),
+        fmt::format(
+            "{}{}<g transform=\"translate({:.1f} {:.1f}) scale({:.4f} {:.4f})\" "
+            "shape-rendering=\"crispEdges\">\n{}</g>\n<g transform=\"translate({:.1f} {:.1f}) "
+            "scale({:.4f} {:.4f})\">\n{}</g>\n<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n{}{}",
+            row_labels(picture, box), column_labels(picture, box), box.left, box.top, box.cell_width,
+            box.cell_height, cells(picture), box.left, box.top, box.cell_width, box.cell_height,
+            hatching(picture), box.left, box.top, numbers(picture, box), frame(picture, box),
+            legend(box.left, box.top + box.height + 12, picture.scale)));
+}
+
+std::string svg_file(Picture const& picture) {
+    std::string file = svg(picture);
+    file.insert(file.find('\n') + 1, fmt::format("<style>{}</style>\n", shades_style()));
+    return file;
+}
+
+std::string svg(Scale const& scale) {
+    return svg_of(swatch * shades + 24, 36, "The scale of the shades", legend(12, 2, scale));
 }
 
 }  // namespace onehead

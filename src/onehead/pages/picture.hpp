@@ -1,5 +1,5 @@
-// A number as a shade: which of a few steps between the ends of a printed scale it falls into. Pages colour
-// cells by it, in HTML and on a terminal.
+// Numbers as shades: the scales, which are the same on every page and terminal, and a matrix as a grid of
+// shaded cells in SVG.
 #pragma once
 
 #include <cstddef>
@@ -15,46 +15,49 @@
 
 namespace onehead {
 
+// A printed scale in nine steps. A page that shows a quantity twice shows it on one scale.
 class Scale {
 public:
-    // Shares [query_pos, key_pos] run from 0 in steps 0 to 8, up to about what a typical row gives to its
-    // favourite: .05, .1, .2, .5 or 1.
-    static Scale shares(Matrix const& pattern);
-
-    // The one that reaches farther, for two pictures that stand side by side.
-    static Scale wider(Scale const& a, Scale const& b) { return a.high_ < b.high_ ? b : a; }
+    // Weights run from 0 to 1, always. The steps widen with the weight (the k-th begins at (k / 9)^2), so
+    // that .02 can be told from .05 as .6 from .9.
+    static Scale weights();
 
     // Other numbers run from -limit to limit, in steps -4 to 4. The limit is the value that 99 of 100 of them
     // stay within, so that a few large ones do not wash out the rest.
     static Scale around_zero(std::span<float const> values);
 
-    // What suits a step's values.
-    static Scale of(Term const& term, Matrix const& values);
+    // The one of a step. Scores before and after the division and the mask share that of the raw scores, so
+    // that the division shows.
+    static Scale of(Trace const& trace, Term const& term);
+
+    // For two runs side by side: the one that reaches farther.
+    static Scale wider(Scale const& a, Scale const& b) { return a.limit_ < b.limit_ ? b : a; }
 
     // The step of a value; values beyond the ends go to the last.
     int shade(double value) const;
 
-    // Its name in the style sheet: p0 to p8 for shares; n4 to n1, z, u1 to u4 for others.
+    // Its name in the style sheet: p0 to p8 for weights; n4 to n1, z, u1 to u4 for others.
     std::string name(double value) const { return name_of(shade(value)); }
     std::string name_of(int shade) const;
 
-    int first() const { return is_signed() ? -4 : 0; }
-    int last() const { return is_signed() ? 4 : 8; }
+    int first() const { return is_signed_ ? -4 : 0; }
+    int last() const { return is_signed_ ? 4 : 8; }
     double from(int shade) const;  // where a step begins
 
-    bool is_signed() const { return low_ < 0; }
+    bool is_signed() const { return is_signed_; }
     bool cuts() const { return cuts_; }  // whether values lie beyond the ends
 
 private:
-    Scale(double low, double high, double largest) : low_(low), high_(high), cuts_(largest > high) {}
+    Scale(bool is_signed, double limit, bool cuts) : is_signed_(is_signed), limit_(limit), cuts_(cuts) {}
 
-    double low_, high_;
+    bool is_signed_;
+    double limit_;
     bool cuts_;
 };
 
-// The part of a long text that a page shows.
+// ---------------------------------------------------------------------------------------------------------
+// The part of a long text that a page shows: positions first, first + 1, ..., end - 1.
 
-// Positions first, first + 1, ..., end - 1.
 struct Window {
     std::size_t first = 0, end = 0;
 
@@ -65,56 +68,41 @@ struct Window {
 // At most `most` positions of a text of n tokens, around a row, more of them before it than after.
 Window window_around(std::size_t row, std::size_t n, std::size_t most);
 
-// A grid of shaded cells as SVG: cells are drawn as short strokes in the units of the grid, labels stand at
-// its sides, and the scale of its shades below it.
+// ---------------------------------------------------------------------------------------------------------
+// A matrix, or the part of it that is shown, as a grid of shaded cells.
 
-struct Grid {
-    std::size_t rows = 0, columns = 0;
-    double cell_width = 0, cell_height = 0;  // in pixels
+struct Picture {
+    std::string title;  // what it answers; also read to those who do not see it
+    std::string below;  // how to read it
+    Matrix values;
     std::vector<std::string> row_labels, column_labels;
     std::size_t column_label_every = 1;
-    std::optional<std::size_t> framed_row;  // the row that is followed
+    Scale scale = Scale::weights();
+    std::vector<bool> masked;                 // [row * columns + column]: hatched; empty if no cell is
+    std::optional<std::size_t> framed_row;    // the row that the page follows
+    bool is_square = true;                    // both axes are positions; else columns are numbers of a vector
+    std::string (*number)(double) = nullptr;  // printed into cells where there is room
 };
 
-// One cell that tells its title when a pointer rests on it.
-std::string titled_cell(std::string_view shade, std::size_t row, std::size_t column, std::string_view title);
+// A step [query_pos, key_pos]: rows = query (reads), columns = key (is read).
+Picture score_picture(Trace const& trace, Step const& step);
 
-// A row of cells, by their classes, with one title for all of them. Short: neighbours become one stroke.
-std::string cells_by_class(std::vector<std::string> const& classes, std::size_t row, std::string_view title);
+// A step [pos, d]: rows = positions, columns = the numbers of each vector.
+Picture vector_picture(Trace const& trace, Step const& step);
 
-std::string number_in_cell(Grid const& grid, std::string_view shade, std::size_t row, std::size_t column,
-                           std::string_view number);
+// The attention pattern.
+Picture pattern_picture(Trace const& trace);
 
-// cells: strokes in the units of the grid; numbers: texts in pixels from its corner.
-std::string picture(Grid const& grid, std::string_view cells, std::string_view numbers, Scale const& scale,
-                    std::string_view describes);
+// Whether a cell is one that the row may not look at, and does not.
+bool is_masked(Term const& term, std::size_t query, std::size_t key, double value);
 
-// A picture that brings its own colours along.
-std::string as_file(std::string svg);
+// The grid in SVG, with its scale below it. Each cell of it tells its exact value when a pointer rests on it.
+std::string svg(Picture const& picture);
 
-// A matrix [query_pos, key_pos] as a picture (SVG): rows = query (reads), columns = key (is read), shaded
-// cells, with numbers where there is room, and the printed scale below. Each cell tells its exact value when
-// a pointer rests on it.
+// The same as a file, which brings its own colours along.
+std::string svg_file(Picture const& picture);
 
-inline constexpr std::size_t most_in_a_score_map = 100;  // positions
-
-std::string score_map(Trace const& trace, Step const& step, Window const& shown, Scale const& scale);
-
-// The picture of the pattern as a file of its own.
-std::string pattern_svg(Trace const& trace);
-
-// The class of the style sheet that colours a cell: m where a row may not look, else its shade.
-std::string cell_class(Step const& step, Scale const& scale, std::size_t query, std::size_t key);
-
-// A number in few characters, as it stands in a cell.
-std::string cell_text(Term const& term, double value);
-
-// A matrix [pos, d] as a picture (SVG): rows = positions, columns = the numbers of each vector. The row that
-// the trace follows tells each of its values when a pointer rests on it; other rows tell how far theirs
-// reach.
-
-inline constexpr std::size_t most_in_a_vector_map = 20;  // positions
-
-std::string vector_map(Trace const& trace, Step const& step, Window const& shown);
+// A scale as SVG, for a table of shaded cells.
+std::string svg(Scale const& scale);
 
 }  // namespace onehead

@@ -1,128 +1,220 @@
 #include "onehead/pages/reports.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "onehead/pages/html.hpp"
-#include "onehead/pages/text.hpp"
+#include "onehead/pages/picture.hpp"
+#include "onehead/pages/story.hpp"
 #include "onehead/trace/files.hpp"
 #include "onehead/trace/terms.hpp"
 
 namespace onehead {
 
+// ---------------------------------------------------------------------------------------------------------
+// Two runs
+
 namespace {
 
-std::string place(Difference const& difference) {
-    return difference.same() ? "" : fmt::format("row {}, column {}", difference.row, difference.column);
+std::string run_of(Facts const& facts) {
+    return facts.experiment.empty() ? "as GPT-2 computes it" : facts.experiment;
 }
 
-std::string divergence(RowDifference const& row) {
-    return row.comparable() ? fmt::format("{:.3g}", *row.divergence) : "-";
+// What tells a run from the other one: its experiment, or else its head, its model, its row.
+std::string name_of(Trace const& trace, Trace const& other) {
+    Facts const& facts = trace.facts;
+    if (facts.experiment != other.facts.experiment) return run_of(facts);
+    if (head_name(facts) != head_name(other.facts)) return head_name(facts);
+    if (facts.model != other.facts.model) return facts.model;
+    return "row " + token_at(trace, facts.row);
 }
 
-}  // namespace
+Table facts_of_both(Trace const& a, Trace const& b) {
+    Table table;
+    table.columns = {{""}, {"A"}, {"B"}};
+    table.rows = {{{"run"}, {run_of(a.facts)}, {run_of(b.facts)}},
+                  {{"head"}, {head_name(a.facts)}, {head_name(b.facts)}},
+                  {{"model"}, {a.facts.model}, {b.facts.model}},
+                  {{"row"}, {token(a, a.facts.row)}, {token(b, b.facts.row)}}};
+    return table;
+}
+
+Contents side(std::string_view letter, Trace const& trace, std::string const& name) {
+    Sentence words = sentence(trace);
+    words.below = Inline{};
+    return {{Heading{2, fmt::format("{}: {}", letter, name), ""}}, {words}, {pattern_picture(trace)}};
+}
+
+// B minus A, cell by cell.
+Picture difference_picture(Trace const& a, Trace const& b) {
+    Picture picture = pattern_picture(a);
+    Picture const other = pattern_picture(b);
+    picture.title = "The difference of the patterns, B - A";
+    for (std::size_t at = 0; at < picture.values.size(); ++at) {
+        picture.values.data()[at] = other.values.data()[at] - picture.values.data()[at];
+        picture.masked[at] = picture.masked[at] && other.masked[at];
+    }
+    picture.scale = Scale::around_zero({picture.values.data(), picture.values.size()});
+    picture.below += " Blue: B gives more weight. Orange: A does.";
+    picture.number = [](double value) { return fixed(value, 2); };
+    return picture;
+}
 
 Table step_table(Comparison const& comparison) {
-    Table table{{Align::left, Align::right, Align::left, Align::right, Align::left}};
-    table.add({"step", "largest difference", "where", "bit-identical", ""});
-    for (auto const& [term, difference] : comparison.steps)
-        table.add({file_stem(term), fmt::format("{:.3g}", difference.largest), place(difference),
-                   std::to_string(difference.identical), fmt::format("of {}", difference.cells)});
-    for (Term const& term : comparison.only_in_a) table.add({file_stem(term), "only in A"});
-    for (Term const& term : comparison.only_in_b) table.add({file_stem(term), "only in B"});
+    Table table;
+    table.caption = "The largest difference in each step, and how many values have the same bits";
+    table.columns = {{"step"},
+                     {"largest difference", Align::right},
+                     {"in row", Align::right},
+                     {"column", Align::right},
+                     {"bit-identical", Align::right},
+                     {"of", Align::right}};
+    for (auto const& [term, d] : comparison.steps)
+        table.rows.push_back({{file_stem(term)},
+                              {change(d.largest)},
+                              {d.same() ? "" : std::to_string(d.row)},
+                              {d.same() ? "" : std::to_string(d.column)},
+                              {d.identical},
+                              {d.cells}});
+    for (Term const& term : comparison.only_in_a) table.rows.push_back({{file_stem(term)}, {"only in A"}});
+    for (Term const& term : comparison.only_in_b) table.rows.push_back({{file_stem(term)}, {"only in B"}});
     return table;
 }
 
 Table pattern_table(Comparison const& comparison, Tokens const& tokens) {
-    Table table{{Align::right, Align::left, Align::left, Align::right, Align::right, Align::right,
-                 Align::left, Align::right}};
-    table.add({"row", "", "A: most to", "weight", "rows read", "entropy", "B: most to", "weight", "rows read",
-               "entropy", "divergence"});
-    auto const token = [&](std::size_t pos) { return fmt::format("{} {}", pos, label(tokens[pos].bytes)); };
+    Table table;
+    table.caption =
+        "The pattern, row by row: the key that gets most weight, how many rows are read in effect (the "
+        "exponential of "
+        "the entropy), and the Kullback-Leibler divergence of B from A in nats";
+    table.columns = {
+        {"row"},        {"A: most to"},           {"weight", Align::right}, {"rows", Align::right},
+        {"B: most to"}, {"weight", Align::right}, {"rows", Align::right},   {"divergence", Align::right}};
     for (std::size_t i = 0; i < comparison.pattern.size(); ++i) {
-        auto const& [a, b, nats] = comparison.pattern[i];
-        table.add({std::to_string(i), label(tokens[i].bytes), token(a.favourite), short_weight(a.largest),
-                   fmt::format("{:.2f}", a.effective_rows), fmt::format("{:.3f}", a.entropy),
-                   token(b.favourite), short_weight(b.largest), fmt::format("{:.2f}", b.effective_rows),
-                   fmt::format("{:.3f}", b.entropy), divergence(comparison.pattern[i])});
+        RowDifference const& row = comparison.pattern[i];
+        table.rows.push_back({{token(tokens, i)},
+                              {token(tokens, row.a.favourite)},
+                              {weight(row.a.largest)},
+                              {effective_rows(row.a.effective_rows)},
+                              {token(tokens, row.b.favourite)},
+                              {weight(row.b.largest)},
+                              {effective_rows(row.b.effective_rows)},
+                              {row.comparable() ? change(*row.divergence) : "-"}});
     }
     return table;
 }
 
-namespace {
-
-Side side(std::string_view letter, NamedTrace const& run) {
-    return {element("h2", fmt::format("{}: {}", letter, label_markup(run.name))) + facts_markup(run.trace),
-            run.trace};
-}
-
 }  // namespace
 
-std::string compare_html(NamedTrace const& a, NamedTrace const& b, Comparison const& comparison) {
-    std::string body =
-        element("h1", "Two runs of one text") + element("p", escaped(verdict(comparison)) + ".");
-    if (!comparison.pattern.empty())
-        body += pair_markup(side("A", a), side("B", b)) + element("h2", "Row by row") +
-                table_markup(pattern_table(comparison, a.trace.tokens), 1, pattern_table_says);
-    body += element("h2", "Step by step") +
-            table_markup(step_table(comparison), 1,
-                         "The largest difference in each step, and how many values have the same bits");
-    return html_page(fmt::format("{} and {}", a.name, b.name), body);
-}
-
-namespace {
-
-std::string size_of(double change) {
-    return fmt::format("{:.0e}", change);
-}
-
-std::string cell(RowVerdict const& row) {
-    if (row.broken()) return "!" + size_of(row.forbidden.largest);
-    if (row.is_new) return "new";
-    return row.identical() ? "=" : size_of(row.allowed.largest);
-}
-
-}  // namespace
-
-Table causality_grid(Causality const& causality, Tokens const& after) {
-    Table table{{Align::left, Align::right}};
-    std::vector<std::string> positions{"row"};
-    std::vector<std::string> labels{""};
-    for (std::size_t pos = 0; pos < after.size(); ++pos) {
-        positions.push_back(fmt::format("{}{}", pos, causality.change.at[pos] ? "*" : ""));
-        labels.push_back(label(after[pos].bytes));
+Document compare_report(Trace const& a, Trace const& b, Comparison const& comparison) {
+    std::string const name_a = name_of(a, b);
+    std::string const name_b = name_of(b, a);
+    Document page{name_a == name_b ? "Two runs of one text" : fmt::format("{} and {}", name_a, name_b)};
+    page.heading("Two runs of one text");
+    page.paragraph(verdict(comparison) + ".");
+    page.add(facts_of_both(a, b));
+    if (!comparison.pattern.empty()) {
+        page.add(Pair{side("A", a, name_a), side("B", b, name_b)});
+        page.chapter("B - A");
+        page.add(difference_picture(a, b));
+        page.chapter("Row by row");
+        page.add(pattern_table(comparison, a.tokens));
     }
-    table.add(positions);
-    table.add(labels);
+    page.chapter("Step by step");
+    page.add(step_table(comparison));
+    return page;
+}
+
+std::string comparison_csv(Comparison const& comparison) {
+    std::string csv = "step,largest_difference,row,column,bit_identical,values\n";
+    for (auto const& [term, d] : comparison.steps)
+        csv += fmt::format("{},{},{},{},{},{}\n", file_stem(term), d.largest,
+                           d.same() ? "" : std::to_string(d.row), d.same() ? "" : std::to_string(d.column),
+                           d.identical, d.cells);
+    return csv;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// A changed word
+
+namespace {
+
+// From 1e-7 to 1, a shade for each factor of ten.
+std::string shade_of_change(double size) {
+    if (size == 0) return "p0";
+    return fmt::format("p{}", std::clamp(static_cast<int>(std::floor(std::log10(size))) + 8, 1, 8));
+}
+
+TableCell cell_of(RowVerdict const& row) {
+    if (row.broken()) return {"!" + change(row.forbidden.largest), "broken"};
+    if (row.is_new) return {"new", "new"};
+    if (row.identical()) return {"=", "kept"};
+    return {change(row.allowed.largest), shade_of_change(row.allowed.largest)};
+}
+
+Inline what_changed(Trace const& before, Trace const& after, Causality const& causality) {
+    std::vector<Inline> changes;
+    for (std::size_t pos = 0; pos < causality.change.at.size(); ++pos) {
+        if (!causality.change.at[pos]) continue;
+        changes.push_back(pos < before.tokens.size()
+                              ? say("{} became {}", token(before, pos), token_label(after.tokens[pos].bytes))
+                              : say("{} was appended", token(after, pos)));
+    }
+    return changes.empty() ? Inline{"no token changed"} : joined(changes);
+}
+
+std::string verdict_of(Causality const& causality) {
+    if (causality.change.first() == causality.change.at.size())
+        return "PASS: the change leaves every token as it is, and every value is bit-identical.";
+    if (!causality.holds())
+        return "FAIL: values moved that the change must not reach; they are marked with ! below.";
+    std::size_t const first = causality.change.first();
+    if (first == 0) return "PASS: the first row changed, so every row may move.";
+    return fmt::format("PASS: every value that depends only on {} is bit-identical.",
+                       first == 1 ? "row 0" : fmt::format("rows 0 to {}", first - 1));
+}
+
+}  // namespace
+
+Table causality_table(Causality const& causality, Tokens const& after) {
+    Table table;
+    table.caption =
+        "The largest change in each row of each step. * another token; = the same to the last bit; new: a "
+        "row that "
+        "was not there; ! a change where nothing may change. The deeper the shade, the larger: one for each "
+        "factor of "
+        "ten from 1e-7 to 1";
+    table.columns = {{"row"}};
+    for (std::size_t pos = 0; pos < after.size(); ++pos)
+        table.columns.emplace_back(
+            Label{fmt::format("{}{}", pos, causality.change.at[pos] ? "*" : ""), label(after[pos].bytes)},
+            Align::right);
     for (StepVerdict const& step : causality.steps) {
-        std::vector<std::string> cells{file_stem(step.term)};
-        for (RowVerdict const& row : step.rows) cells.push_back(cell(row));
-        table.add(cells);
+        std::vector<TableCell> cells{{file_stem(step.term)}};
+        for (RowVerdict const& row : step.rows) cells.push_back(cell_of(row));
+        table.rows.push_back(std::move(cells));
     }
+    table.is_grid = true;
     return table;
 }
 
-namespace {
-
-std::string_view shade(std::string_view cell) {
-    if (cell == "=") return "kept";
-    if (cell == "new") return "new";
-    return cell.starts_with('!') ? "broken" : "moved";
+Document causality_report(Trace const& before, Trace const& after, Causality const& causality) {
+    Document page{fmt::format("{} changed: {}", label(before.facts.text), head_name(after.facts))};
+    page.heading("What a changed word moves");
+    page.add(FactList{{{"before", Label{"", label(before.facts.text)}},
+                       {"after", Label{"", label(after.facts.text)}},
+                       {"changed", what_changed(before, after, causality)},
+                       {"head", say("{} of {}", head_name(after.facts), after.facts.model)}}});
+    page.paragraph(verdict_of(causality));
+    page.add(causality_table(causality, after.tokens));
+    page.add(Pair{side("Before", before, before.facts.text), side("After", after, after.facts.text)});
+    return page;
 }
 
-}  // namespace
-
-std::string causality_html(Trace const& before, Trace const& after, Causality const& causality,
-                           std::string_view verdict) {
-    std::string const body =
-        element("h1", "What a changed word moves") + facts_markup(after) + element("p", escaped(verdict)) +
-        element("h2", "Step by step, row by row") +
-        table_markup(causality_grid(causality, after.tokens), 2, causality_legend, shade) +
-        pair_markup({element("h2", "Before"), before}, {element("h2", "After"), after});
-    return html_page(fmt::format("{} changed: {}", label(before.facts.text), head_name(after.facts)), body);
-}
+// ---------------------------------------------------------------------------------------------------------
+// One number worked out
 
 namespace {
 
@@ -134,31 +226,38 @@ std::string exact(std::optional<double> number) {
     return number ? fmt::format("{}", *number) : "";
 }
 
-void add_line(Table& table, Line const& line) {
-    table.add(
-        {line.what, rounded(line.left), rounded(line.right), rounded(line.value), rounded(line.running)});
-}
-
 }  // namespace
 
-std::string working_text(Worked const& worked, std::size_t most) {
+Document worked_report(Worked const& worked, std::size_t most) {
+    constexpr std::size_t last_lines = 4;
     auto const& lines = worked.lines;
-    std::size_t const last_lines = 4;
     bool const cut = lines.size() > most;
-    Table table{{Align::left, Align::right}};
-    table.add({"", "left", "right", "value", "sum so far"});
-    for (std::size_t i = 0; i < (cut ? most - last_lines : lines.size()); ++i) add_line(table, lines[i]);
-    if (cut) table.add({fmt::format("... {} more lines", lines.size() - most)});
-    for (std::size_t i = cut ? lines.size() - last_lines : lines.size(); i < lines.size(); ++i)
-        add_line(table, lines[i]);
-    std::string const agreement =
-        worked.agrees() ? "the same, to the last bit"
-                        : fmt::format("NOT THE SAME: {} against {}", worked.result, worked.in_trace);
-    return paragraph(fmt::format("{}, row {}, column {}. {}", file_stem(worked.term), worked.row,
-                                 worked.column, worked.says),
-                     "  ") +
-           "\n" + table.text() + "\n" +
-           paragraph(fmt::format("In the trace: {}, {}.", worked.in_trace, agreement), "  ");
+    Table table;
+    table.columns = {{"what is computed"},
+                     {"first number", Align::right},
+                     {"second number", Align::right},
+                     {"result", Align::right},
+                     {"sum so far", Align::right}};
+    auto const add = [&](Line const& line) {
+        table.rows.push_back({{line.what},
+                              {rounded(line.left)},
+                              {rounded(line.right)},
+                              {rounded(line.value)},
+                              {rounded(line.running)}});
+    };
+    for (std::size_t i = 0; i < (cut ? most - last_lines : lines.size()); ++i) add(lines[i]);
+    if (cut) table.rows.push_back({{fmt::format("... {} more lines", lines.size() - most)}});
+    for (std::size_t i = cut ? lines.size() - last_lines : lines.size(); i < lines.size(); ++i) add(lines[i]);
+
+    Document page{fmt::format("{}, row {}, column {}", file_stem(worked.term), worked.row, worked.column)};
+    page.paragraph(
+        say("{}, row {}, column {}. {}", file_stem(worked.term), worked.row, worked.column, worked.says));
+    page.add(table);
+    page.paragraph(worked.agrees()
+                       ? fmt::format("In the trace: {}, the same, to the last bit.", worked.in_trace)
+                       : fmt::format("In the trace: {}, NOT THE SAME: worked out, it is {}.", worked.in_trace,
+                                     worked.result));
+    return page;
 }
 
 std::string working_csv(Worked const& worked) {
@@ -168,6 +267,139 @@ std::string working_csv(Worked const& worked) {
                            line.value, exact(line.running));
     return csv;
 }
+
+// ---------------------------------------------------------------------------------------------------------
+// The heads of a model
+
+namespace {
+
+std::string nats(double value) {
+    return fmt::format("{:.3g}", value);
+}
+
+struct HeadColumn {
+    std::string_view name;
+    double HeadSurvey::*figure;
+    std::string (*number)(double);
+    bool is_worth = false;  // measured only where it is asked for
+};
+
+constexpr std::array head_columns{
+    HeadColumn{"self", &HeadSurvey::self, weight},
+    HeadColumn{"previous", &HeadSurvey::previous, weight},
+    HeadColumn{"first", &HeadSurvey::first, weight},
+    HeadColumn{"induction", &HeadSurvey::induction, weight},
+    HeadColumn{"duplicate", &HeadSurvey::duplicate, weight},
+    HeadColumn{"entropy", &HeadSurvey::entropy, score},
+    HeadColumn{"rows_read", &HeadSurvey::effective_rows, effective_rows},
+    HeadColumn{"spread", &HeadSurvey::spread, score},
+    HeadColumn{"worth", &HeadSurvey::worth, nats, true},
+    HeadColumn{"top_without", &HeadSurvey::top_without, weight, true},
+};
+
+std::vector<HeadColumn> shown_columns(bool with_worth) {
+    std::vector<HeadColumn> shown{head_columns.begin(), head_columns.end()};
+    std::erase_if(shown, [&](HeadColumn const& column) { return column.is_worth && !with_worth; });
+    return shown;
+}
+
+}  // namespace
+
+double HeadSurvey::*heads_column(std::string_view name, bool with_worth) {
+    for (HeadColumn const& column : shown_columns(with_worth))
+        if (column.name == name) return column.figure;
+    return nullptr;
+}
+
+std::string heads_columns(bool with_worth) {
+    std::vector<Inline> names;
+    for (HeadColumn const& column : shown_columns(with_worth)) names.emplace_back(column.name);
+    return plain(joined(names));
+}
+
+Document heads_report(std::vector<HeadSurvey> const& heads, Tokens const& tokens, std::string const& model,
+                      std::string const& text, bool with_worth) {
+    Table table;
+    table.columns = {{"head"}};
+    for (HeadColumn const& column : shown_columns(with_worth))
+        table.columns.emplace_back(std::string{column.name}, Align::right);
+    table.columns.emplace_back("strongest", Align::right);
+    table.columns.emplace_back("query", Align::left);
+    table.columns.emplace_back("reads key", Align::left);
+    for (HeadSurvey const& head : heads) {
+        std::vector<TableCell> cells{{fmt::format("{}.{}", head.layer, head.head)}};
+        for (HeadColumn const& column : shown_columns(with_worth))
+            cells.emplace_back(column.number(head.*column.figure));
+        cells.emplace_back(weight(head.strongest));
+        cells.emplace_back(token(tokens, head.query));
+        cells.emplace_back(token(tokens, head.key));
+        table.rows.push_back(std::move(cells));
+    }
+    Document page{fmt::format("The heads of {}", model)};
+    page.paragraph(say("{} on {} ({} tokens)", model, Label{"", label(text)}, tokens.size()));
+    page.add(table);
+    page.paragraph(
+        "Means over rows 1 and later. self, previous, first: weight on the row itself, the one before, row "
+        "0. "
+        "induction: on what followed earlier occurrences of the token; duplicate: on the earlier occurrences "
+        "(both "
+        "over the rows that have some). rows_read: the exponential of the entropy, in effect how many rows "
+        "are read. "
+        "spread: standard deviation of the raw scores. strongest: the pair of different rows with the "
+        "largest weight, "
+        "row 0 left out.");
+    if (with_worth)
+        page.paragraph(
+            "worth: how far the distribution of the next token moves when the head is silenced (its output "
+            "is 0): the "
+            "sum of p ln(p / p_silenced), in nats. top_without: the probability left to the token that was "
+            "on top.");
+    return page;
+}
+
+Picture worth_picture(std::vector<HeadSurvey> const& heads) {
+    std::size_t first_layer = heads.front().layer;
+    std::size_t last_layer = 0;
+    std::size_t n_head = 0;
+    for (HeadSurvey const& head : heads) {
+        first_layer = std::min(first_layer, head.layer);
+        last_layer = std::max(last_layer, head.layer);
+        n_head = std::max(n_head, head.head + 1);
+    }
+    Picture picture;
+    picture.title = "What is each head worth to the next token?";
+    picture.below =
+        "Rows = layers, columns = heads; a cell is how far the next token's distribution moves without that "
+        "head, in nats.";
+    picture.values = make_matrix(last_layer - first_layer + 1, n_head);
+    for (HeadSurvey const& head : heads)
+        picture.values(head.layer - first_layer, head.head) = static_cast<float>(head.worth);
+    for (std::size_t layer = first_layer; layer <= last_layer; ++layer)
+        picture.row_labels.push_back(fmt::format("layer {}", layer));
+    for (std::size_t head = 0; head < n_head; ++head)
+        picture.column_labels.push_back(fmt::format("head {}", head));
+    picture.scale = Scale::around_zero({picture.values.data(), picture.values.size()});
+    picture.number = nats;
+    return picture;
+}
+
+std::string heads_csv(std::vector<HeadSurvey> const& heads, Tokens const& tokens, bool with_worth) {
+    std::string csv = "layer,head";
+    for (HeadColumn const& column : shown_columns(with_worth)) csv += fmt::format(",{}", column.name);
+    csv += ",strongest,query_pos,query,key_pos,key\n";
+    for (HeadSurvey const& head : heads) {
+        csv += fmt::format("{},{}", head.layer, head.head);
+        for (HeadColumn const& column : shown_columns(with_worth))
+            csv += fmt::format(",{}", head.*column.figure);
+        csv +=
+            fmt::format(",{},{},{},{},{}\n", head.strongest, head.query, csv_field(label(tokens[head.query])),
+                        head.key, csv_field(label(tokens[head.key])));
+    }
+    return csv;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// The vocabulary
 
 namespace {
 
@@ -181,25 +413,32 @@ std::string elsewhere(std::string_view name, std::string_view layer) {
 
 }  // namespace
 
-std::string glossary_text(std::string_view layer) {
-    std::string page;
+Document glossary(std::string_view layer) {
+    Document page{"The steps of a head"};
     for (Term const& term : terms::all) {
-        page += fmt::format("{:02} {} {}\n    {}\n    = {}\n", term.number, term.name, shape(term),
-                            term.meaning, term.formula);
-        page += fmt::format("    TransformerLens: {}\n    Hugging Face: {}\n",
-                            elsewhere(term.transformer_lens, layer), elsewhere(term.hugging_face, layer));
+        page.part(say("{} {}", step_name(term), shape(term)));
+        page.add(Note{std::string{term.meaning}});
+        page.add(Formula{"", std::string{term.formula}});
+        page.add(FactList{{{"TransformerLens", elsewhere(term.transformer_lens, layer)},
+                           {"Hugging Face", elsewhere(term.hugging_face, layer)}}});
     }
     return page;
 }
 
-std::string glossary_markdown(std::string_view layer) {
-    std::string page =
-        "| no. | step | shape | what it is | formula | TransformerLens | Hugging Face |\n"
-        "| --- | --- | --- | --- | --- | --- | --- |\n";
+Document glossary_table(std::string_view layer) {
+    Table table;
+    table.columns = {{"no."},         {"step"}, {"shape"}, {"what it is"}, {"formula"}, {"TransformerLens"},
+                     {"Hugging Face"}};
     for (Term const& term : terms::all)
-        page += fmt::format("| {:02} | `{}` | {} | {} | `{}` | {} | {} |\n", term.number, term.name,
-                            shape(term), term.meaning, term.formula, elsewhere(term.transformer_lens, layer),
-                            elsewhere(term.hugging_face, layer));
+        table.rows.push_back({{fmt::format("{:02}", term.number)},
+                              {Code{std::string{term.name}}},
+                              {shape(term)},
+                              {std::string{term.meaning}},
+                              {Code{std::string{term.formula}}},
+                              {elsewhere(term.transformer_lens, layer)},
+                              {elsewhere(term.hugging_face, layer)}});
+    Document page{"The steps of a head"};
+    page.add(table);
     return page;
 }
 

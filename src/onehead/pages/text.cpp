@@ -3,266 +3,270 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numeric>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "onehead/io/text.hpp"
 #include "onehead/pages/picture.hpp"
-#include "onehead/pages/story.hpp"
-#include "onehead/trace/trace.hpp"
 
 namespace onehead {
 
 namespace {
 
-std::vector<Term> const score_steps{terms::scores, terms::scaled_scores, terms::masked_scores,
-                                    terms::softmax};
+constexpr std::size_t page_width = 100;
+constexpr char glue = '\x01';  // a space that no line breaks at; never part of a text, where it is an escape
 
-bool has_tables(std::vector<std::string> const& files) {
-    return std::any_of(files.begin(), files.end(), [](auto const& name) { return name.ends_with(".csv"); });
+// ---------------------------------------------------------------------------------------------------------
+// Lines
+
+std::string glued(std::string piece) {
+    std::replace(piece.begin(), piece.end(), ' ', glue);
+    return piece;
 }
 
-std::string introduction(Trace const& trace, std::vector<std::string> const& files) {
-    std::size_t const row = trace.facts.row;
-    std::string const where = fmt::format(
-        "Numbers are rounded on this page, and exact in the files {}: what stands here in the line \"08 "
-        "scores\" is, "
-        "number for number, row {} of 08_scores.csv.",
-        has_tables(files) ? "beside it" : "that --out writes", row);
-    return heading(story_title(trace), '=').substr(1) + run_table(trace) + "\n" + token_table(trace) + "\n" +
-           paragraph(fmt::format(
-               "The text is cut into tokens, and the model keeps a row of {} numbers for each. An attention "
-               "head lets every row read the rows before it. This page follows one of them: row {} asks, "
-               "sees how well each row answers, and takes home a blend of what they hold. All rows do the "
-               "same at the same time, each for itself.",
-               trace.facts.d_model, token_at(trace, row))) +
-           "\n" + paragraph(where);
+// The space that begins a token's label (' cat') is no place to break, in a sentence from elsewhere too.
+std::string with_glued_labels(std::string sentence) {
+    for (std::size_t i = 1; i + 1 < sentence.size(); ++i)
+        if (sentence[i] == ' ' && sentence[i - 1] == '\'' &&
+            (i == 1 || sentence[i - 2] == ' ' || sentence[i - 2] == '`'))
+            sentence[i] = glue;
+    return sentence;
 }
 
-// Where a step is, its shape, and its formula.
-std::string definitions(Trace const& trace, std::vector<Term> const& steps) {
-    std::string page;
-    for (Term const& term : steps) {
-        Step const& step = trace.step(term);
-        page += fmt::format("  {}.csv  [{}, {}] = [{}, {}]{}\n      = {}\n", file_stem(term), term.rows,
-                            term.columns, row_count(step.values), column_count(step.values),
-                            pairs_positions(term) ? ", rows = query (reads), columns = key (is read)" : "",
-                            step.formula);
+std::string breakable(Inline const& line) {
+    std::string out;
+    for (Piece const& piece : line.pieces()) {
+        auto const* const sentence = std::get_if<std::string>(&piece);
+        out += sentence != nullptr ? with_glued_labels(*sentence) : glued(plain(piece));
     }
-    return page;
+    return out;
 }
 
-std::string numbers_of(Trace const& trace, Chapter const& chapter) {
-    if (chapter.steps.front() == terms::scores) return score_table(trace, trace.facts.row, chapter.steps);
-    if (chapter.steps.front() == terms::blend) return blend_table(trace);
-    if (chapter.steps.front() == terms::output_projection) return addition_table(trace);
-    return vector_table(trace, chapter.steps);
+std::string unglued(std::string line) {
+    std::replace(line.begin(), line.end(), glue, ' ');
+    return line;
 }
 
-std::string paragraphs(std::vector<std::string> const& all) {
-    std::string page;
-    for (std::string const& text : all) page += paragraph(text) + "\n";
-    return page;
-}
-
-std::string tell(Trace const& trace, Chapter const& chapter, std::size_t number) {
-    return heading(fmt::format("{}. {}", number, chapter.title)) + paragraphs(chapter.before) +
-           numbers_of(trace, chapter) + "\n" + paragraphs(chapter.after) + definitions(trace, chapter.steps);
-}
-
-std::string symbol_table(Trace const& trace) {
-    Table table{{Align::left}};
-    for (auto const& [name, meaning] : explain_symbols(trace)) table.add({std::string{name}, meaning});
-    return table.text();
-}
-
-// At most this much of a text, cut between two characters.
-std::string shown_text(std::string const& text) {
-    constexpr std::size_t most = 300;
-    if (text.size() <= most) return label(text);
-    std::size_t end = most;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    return fmt::format("{} ... {} bytes more", label(text.substr(0, end)), text.size() - end);
+std::string without_trailing_space(std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line;
 }
 
 }  // namespace
 
-std::string run_table(Trace const& trace) {
-    Facts const& facts = trace.facts;
-    Table table{{Align::left}};
-    table.add({"text", fmt::format("{} ({} token{})", shown_text(facts.text), trace.tokens.size(),
-                                   trace.tokens.size() == 1 ? "" : "s")});
-    table.add({"model", fmt::format("{} ({} heads a block, d_model {}, d_head {})", facts.model, facts.n_head,
-                                    facts.d_model, facts.d_head)});
-    table.add({"head", head_name(facts)});
-    table.add({"row", token_at(trace, facts.row)});
-    table.add({"run", facts.experiment.empty()
-                          ? "as GPT-2 computes it"
-                          : fmt::format("experiment \"{}\": {}", facts.experiment, facts.experiment_says)});
-    return table.text() + (facts.left_out.empty() ? "" : "\n" + paragraph(facts.left_out + ".", "  "));
+std::string wrapped(Inline const& line, std::string_view indent) {
+    std::string const words = breakable(line);
+    std::string page;
+    std::string current{indent};
+    for (std::size_t at = 0; at <= words.size();) {
+        std::size_t const end = std::min(words.find(' ', at), words.size());
+        std::string const word = words.substr(at, end - at);
+        bool const is_first = current == indent;
+        if (!is_first && display_width(unglued(current)) + 1 + display_width(unglued(word)) > page_width) {
+            page += current + "\n";
+            current = std::string{indent} + word;
+        } else {
+            current += (is_first ? "" : " ") + word;
+        }
+        at = end + 1;
+    }
+    return unglued(page + current) + "\n";
 }
 
-std::string trace_text(Trace const& trace, std::vector<std::string> const& files) {
-    std::string page = introduction(trace, files);
-    std::size_t number = 0;
-    for (Chapter const& chapter : tell_story(trace)) page += tell(trace, chapter, ++number);
-    return page + heading("The symbols") + symbol_table(trace);
-}
-
-std::string trace_summary(Trace const& trace) {
-    return run_table(trace) + "\n" + score_table(trace, trace.facts.row, score_steps) + "\n" +
-           paragraph(pattern_sentence(trace, trace.facts.row)) +
-           fmt::format("\nFingerprint of all numbers: {}\n", trace.fingerprint());
-}
+// ---------------------------------------------------------------------------------------------------------
+// Tables
 
 namespace {
 
-constexpr std::size_t shown_numbers = 6;  // of a vector
-constexpr std::size_t keys_a_line = 8;
-constexpr std::size_t most_keys = 16;  // of a row of scores
-constexpr std::size_t most_tokens = 24;
-
-// Of a long text the tokens around a row are shown.
-std::size_t first_shown_token(std::size_t n, std::size_t row) {
-    std::size_t const before = std::min(row, most_tokens / 2);
-    return std::min(row - before, n - std::min(n, most_tokens));
+std::string padded(std::string const& cell, std::size_t width, Align align) {
+    std::string const space(width - std::min(width, display_width(cell)), ' ');
+    return align == Align::left ? cell + space : space + cell;
 }
 
-std::string name(Term const& term) {
-    return fmt::format("{:02} {}", term.number, term.name);
+// The cells of a table as text, its headings on top: a token's position and its label in two lines.
+struct Lines {
+    std::vector<std::vector<std::string>> cells;
+    std::vector<std::size_t> widths;
+};
+
+Label const* token_in(Column const& column) {
+    if (column.heading.pieces().size() != 1) return nullptr;
+    auto const* const label = std::get_if<Label>(&column.heading.pieces().front());
+    return label != nullptr && !label->position.empty() ? label : nullptr;
 }
 
-// Row `row` of a step; the single row of one that has no positions.
-std::span<float const> row_of(Step const& step, std::size_t row) {
-    return onehead::row(step.values, row_count(step.values) == 1 ? 0 : row);
-}
-
-std::vector<std::string> score_line(Trace const& trace, std::size_t row, Term const& term,
-                                    std::span<std::size_t const> keys) {
-    std::vector<std::string> cells{name(term)};
-    auto const values = onehead::row(trace[term], row);
-    for (std::size_t const key : keys) cells.push_back(short_number(term, values[key]));
-    return cells;
-}
-
-std::string score_lines(Trace const& trace, std::size_t row, std::vector<Term> const& steps,
-                        std::span<std::size_t const> keys) {
-    Table table{{Align::left, Align::right}};
-    std::vector<std::string> positions{"key"};
-    std::vector<std::string> labels{""};
-    for (std::size_t const key : keys) {
-        positions.push_back(std::to_string(key));
-        labels.push_back(label(trace.tokens[key].bytes));
+std::vector<std::vector<std::string>> headings(Table const& table) {
+    std::vector<std::string> upper;
+    std::vector<std::string> lower;
+    bool in_two_lines = false;
+    bool is_empty = true;
+    for (Column const& column : table.columns) {
+        Label const* const label = token_in(column);
+        upper.push_back(label != nullptr ? label->position : plain(column.heading));
+        lower.push_back(label != nullptr ? label->quoted : "");
+        in_two_lines = in_two_lines || label != nullptr;
+        is_empty = is_empty && column.heading.empty();
     }
-    table.add(positions);
-    table.add(labels);
-    for (Term const& term : steps) table.add(score_line(trace, row, term, keys));
-    return table.text();
+    if (is_empty) return {};
+    if (in_two_lines) return {upper, lower};
+    return {upper};
+}
+
+Lines lines_of(Table const& table) {
+    Lines lines{headings(table), {}};
+    bool const marks = table.marked.has_value();
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        std::vector<std::string> cells;
+        for (TableCell const& cell : table.rows[i]) cells.push_back(plain(cell.text));
+        if (marks && !cells.empty()) cells.front() = (i == table.marked ? "> " : "  ") + cells.front();
+        lines.cells.push_back(std::move(cells));
+    }
+    for (auto const& cells : lines.cells) {
+        lines.widths.resize(std::max(lines.widths.size(), cells.size()));
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            lines.widths[i] = std::max(lines.widths[i], display_width(cells[i]));
+    }
+    return lines;
+}
+
+Align alignment(Table const& table, std::size_t column) {
+    return column < table.columns.size() ? table.columns[column].align : Align::left;
+}
+
+// The first column, and the columns first .. end - 1.
+std::string part(Table const& table, Lines const& lines, std::size_t first, std::size_t end,
+                 std::string const& indent) {
+    std::string page;
+    for (auto const& cells : lines.cells) {
+        std::string line =
+            indent + (cells.empty() ? "" : padded(cells[0], lines.widths[0], alignment(table, 0)));
+        for (std::size_t i = first; i < std::min(end, cells.size()); ++i)
+            line += "  " + padded(cells[i], lines.widths[i], alignment(table, i));
+        page += without_trailing_space(line) + "\n";
+    }
+    return page;
 }
 
 }  // namespace
 
-std::string token_table(Trace const& trace) {
-    std::size_t const n = trace.tokens.size();
-    std::size_t const first = first_shown_token(n, trace.facts.row);
-    std::size_t const end = std::min(n, first + most_tokens);
-    Table table{{Align::left, Align::right, Align::right, Align::left}};
-    table.add({"", "pos", "token_id", "token"});
-    for (std::size_t pos = first; pos < end; ++pos)
-        table.add({pos == trace.facts.row ? ">" : "", std::to_string(pos),
-                   std::to_string(trace.tokens[pos].id), label(trace.tokens[pos].bytes)});
-    if (end - first == n) return table.text();
-    return table.text() +
-           fmt::format("\n  ... the {} tokens around the row, of {}; tokens.csv has all\n", end - first, n);
-}
-
-std::string vector_table(Trace const& trace, std::vector<Term> const& steps) {
-    Table table{{Align::left}};
-    for (Term const& term : steps)
-        if (auto const* step = trace.find(term))
-            table.add({name(term), short_list(row_of(*step, trace.facts.row), shown_numbers),
-                       file_stem(term) + ".csv"});
-    return table.text();
-}
-
-std::string short_number(Term const& term, double value) {
-    return term == terms::softmax ? short_weight(value) : short_score(value);
-}
-
-std::vector<std::size_t> shown_keys(Trace const& trace, std::size_t row) {
-    std::vector<std::size_t> keys(trace.tokens.size());
-    std::iota(keys.begin(), keys.end(), 0);
-    if (keys.size() <= most_keys) return keys;
-    auto const weights = onehead::row(trace[terms::softmax], row);
-    std::stable_sort(keys.begin(), keys.end(),
-                     [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
-    keys.resize(most_keys);
-    std::sort(keys.begin(), keys.end());
-    return keys;
-}
-
-std::string score_table(Trace const& trace, std::size_t row, std::vector<Term> const& steps) {
-    auto const keys = shown_keys(trace, row);
+std::string text(Table const& table, std::string const& indent) {
+    Lines const lines = lines_of(table);
     std::string page;
-    for (std::size_t first = 0; first < keys.size(); first += keys_a_line) {
-        auto const line = std::span{keys}.subspan(first, std::min(keys_a_line, keys.size() - first));
-        page += (first == 0 ? "" : "\n") + score_lines(trace, row, steps, line);
-    }
-    if (keys.size() < trace.tokens.size())
-        page += fmt::format("\n  ... {} more keys: the table shows the {} that this row reads most\n",
-                            trace.tokens.size() - keys.size(), keys.size());
+    if (!table.caption.empty()) page += wrapped(table.caption, indent) + "\n";
+    if (lines.widths.empty()) return page;
+    std::size_t first = 1;
+    do {
+        std::size_t width = indent.size() + lines.widths[0];
+        std::size_t end = first;
+        while (end < lines.widths.size() && (end == first || width + 2 + lines.widths[end] <= page_width))
+            width += 2 + lines.widths[end++];
+        page += (first == 1 ? "" : "\n") + part(table, lines, first, end, indent);
+        first = end;
+    } while (first < lines.widths.size());
+    if (!table.after.empty()) page += "\n" + wrapped(table.after, indent);
     return page;
 }
 
-std::string blend_table(Trace const& trace) {
-    Table table{{Align::right, Align::left}};
-    auto const weights = row(trace[terms::softmax], trace.facts.row);
-    auto const reads = [&](std::size_t key) { return weights[key] != 0; };
-    auto keys = shown_keys(trace, trace.facts.row);
-    std::erase_if(keys, [&](std::size_t key) { return !reads(key); });
-    for (std::size_t const key : keys)
-        table.add({short_weight(weights[key]), fmt::format("x  v of {}", token_at(trace, key)),
-                   short_list(row(trace[terms::v], key), shown_numbers)});
-    auto const all = std::count_if(weights.begin(), weights.end(), [](float weight) { return weight != 0; });
-    if (auto const left_out = static_cast<std::size_t>(all) - keys.size(); left_out > 0)
-        table.add({"...", fmt::format("{} more rows", left_out)});
-    table.add({"sum", "=  12 blend", short_list(row(trace[terms::blend], trace.facts.row), shown_numbers)});
-    return table.text();
+// ---------------------------------------------------------------------------------------------------------
+// Blocks. Each begins with an empty line, which separates it from what was before.
+
+namespace {
+
+std::string blocks(Contents const& contents, std::string const& indent);
+
+struct Text {
+    std::string indent;
+
+    std::string operator()(Heading const& heading) const {
+        std::string const title = plain(heading.text);
+        if (heading.level > 2) return "\n" + indent + title + "\n";
+        return fmt::format("\n{}\n{}\n", title,
+                           std::string(display_width(title), heading.level == 1 ? '=' : '-'));
+    }
+    std::string operator()(Paragraph const& paragraph) const {
+        return "\n" + wrapped(paragraph.text, indent);
+    }
+    std::string operator()(FactList const& list) const {
+        Table table;
+        table.columns = {{""}, {""}};
+        for (auto const& [name, fact] : list.facts) table.rows.push_back({name, fact});
+        return "\n" + text(table, indent + "  ");
+    }
+    std::string operator()(Table const& table) const { return "\n" + text(table, indent + "  "); }
+    std::string operator()(Formula const& formula) const {
+        return wrapped("= " + (formula.words.empty() ? formula.symbols : formula.words), indent + "    ");
+    }
+    std::string operator()(CodeBlock const& code) const {
+        std::string page = "\n";
+        for (std::size_t at = 0; at < code.text.size();) {
+            std::size_t const end = std::min(code.text.find('\n', at), code.text.size());
+            page += indent + "    " + code.text.substr(at, end - at) + "\n";
+            at = end + 1;
+        }
+        return page;
+    }
+    std::string operator()(Command const& command) const {
+        return fmt::format("\n{}{}: {}\n{}", indent, command.name, command.line,
+                           command.shows.empty() ? "" : wrapped(command.shows, indent + "       "));
+    }
+    std::string operator()(Sentence const& /*sentence*/) const { return ""; }
+    std::string operator()(Picture const& /*picture*/) const { return ""; }
+    std::string operator()(Program const& /*program*/) const { return ""; }
+    std::string operator()(Question const& question) const {
+        std::string page =
+            "\n" + wrapped(say("Question {}. {}", question.number, question.text), indent + "  ");
+        for (std::size_t line = 0; line < question.room; ++line)
+            page += fmt::format("\n{}    {:_<{}}\n", indent, "", page_width - indent.size() - 4);
+        return page + blocks(question.answer, indent + "    ");
+    }
+    std::string operator()(Note const& note) const { return "\n" + wrapped(note.text, indent + "  "); }
+    std::string operator()(Bullets const& bullets) const {
+        std::string page = "\n";
+        for (Inline const& item : bullets.items)
+            if (!item.empty()) page += wrapped("- " + item, indent + "  ");
+        return page;
+    }
+    std::string operator()(Section const& section) const { return blocks(section.blocks, indent); }
+    std::string operator()(RowPart const& part) const { return blocks(part.blocks, indent); }
+    std::string operator()(OtherRow const& /*row*/) const { return ""; }
+    std::string operator()(Fold const& fold) const { return blocks(fold.blocks, indent); }
+    std::string operator()(Pair const& pair) const {
+        return blocks(pair.left, indent) + blocks(pair.right, indent);
+    }
+};
+
+std::string blocks(Contents const& contents, std::string const& indent) {
+    std::string page;
+    for (Block const& block : contents) page += std::visit(Text{indent}, block.content);
+    return page;
 }
 
-std::string addition_table(Trace const& trace) {
-    Table table{{Align::right, Align::left}};
-    auto const add = [&](std::string const& sign, Term const& term) {
-        if (auto const* step = trace.find(term))
-            table.add({sign, name(term), short_list(row_of(*step, trace.facts.row), shown_numbers),
-                       file_stem(term) + ".csv"});
-    };
-    add("", terms::residual);
-    add("+", terms::output_projection);
-    add("+", terms::other_heads);
-    add("+", terms::projection_bias);
-    add("=", terms::residual_after);
-    return table.text();
+}  // namespace
+
+std::string text(Document const& document) {
+    std::string const page = blocks(document.blocks, "");
+    return page.substr(std::min<std::size_t>(page.find_first_not_of('\n'), page.size()));
 }
+
+// ---------------------------------------------------------------------------------------------------------
+// The pattern on a terminal
 
 namespace {
 
 constexpr std::size_t with_number = 6;  // columns a cell takes
 constexpr std::size_t narrow = 2;
 
-// Of the 256 colours that terminals share: paper to ink, each with a colour for text on it.
-constexpr std::array<int, 9> papers{231, 195, 153, 117, 75, 33, 26, 19, 17};
-constexpr std::array<std::string_view, 9> blocks{" ", "░", "░", "▒", "▒", "▓", "▓", "█", "█"};
+// Of the 256 colours that terminals share, from a dull blue to a strong one, which tell more from less on a
+// light ground and on a dark one; the smallest weights keep the ground as it is.
+constexpr std::array<int, 9> blues{0, 103, 104, 105, 69, 63, 33, 27, 21};
+constexpr std::array<std::string_view, 9> densities{" ", "░", "░", "▒", "▒", "▓", "▓", "█", "█"};
 
 struct Layout {
     Window shown;
     std::size_t label_width = 0, cell_width = 0;
 };
 
-std::string to_the_right(std::string const& text, std::size_t width) {
-    return padded(text, width, Align::right);
+std::string to_the_right(std::string const& cell, std::size_t width) {
+    return padded(cell, width, Align::right);
 }
 
 Layout lay_out(Trace const& trace, std::size_t width) {
@@ -277,20 +281,21 @@ Layout lay_out(Trace const& trace, std::size_t width) {
 }
 
 std::string in_colour(std::string const& text, int shade) {
-    return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", papers.at(static_cast<std::size_t>(shade)),
-                       shade < 5 ? 16 : 231, text);
+    if (shade == 0) return text;
+    return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", blues.at(static_cast<std::size_t>(shade)),
+                       shade < 4 ? 16 : 231, text);
 }
 
 std::string in_blocks(std::string const& number, int shade, std::size_t width) {
     std::string block;
-    for (std::size_t i = 0; i < narrow; ++i) block += blocks.at(static_cast<std::size_t>(shade));
+    for (std::size_t i = 0; i < narrow; ++i) block += densities.at(static_cast<std::size_t>(shade));
     return width == narrow ? block : to_the_right(number, width - narrow) + block;
 }
 
-std::string cell(float share, bool is_later, Scale const& scale, Layout const& layout, Shading shading) {
-    if (is_later && share == 0) return to_the_right(".", layout.cell_width);
-    std::string const number = layout.cell_width == narrow ? "" : short_weight(share);
-    int const shade = scale.shade(share);
+std::string cell(double value, bool is_later, Layout const& layout, Shading shading) {
+    if (is_later && value == 0) return to_the_right(".", layout.cell_width);
+    std::string const number = layout.cell_width == narrow ? "" : weight(value);
+    int const shade = Scale::weights().shade(value);
     return shading == Shading::colour ? in_colour(to_the_right(number, layout.cell_width), shade)
                                       : in_blocks(number, shade, layout.cell_width);
 }
@@ -313,121 +318,22 @@ std::string heads(Layout const& layout) {
 std::string shaded_grid(Trace const& trace, std::size_t width, Shading shading) {
     Layout const layout = lay_out(trace, width);
     Matrix const& pattern = trace[terms::softmax];
-    Scale const scale = Scale::shares(pattern);
     std::string grid =
-        "The pattern: rows read, columns are read; the darker, the larger the share.\n\n" + heads(layout);
+        fmt::format(
+            "The pattern: rows read, columns are read; the {}, the larger the weight, from 0 to 1.\n\n",
+            shading == Shading::colour ? "stronger the blue" : "denser the block") +
+        heads(layout);
     for (std::size_t i = layout.shown.first; i < layout.shown.end; ++i) {
         std::string const mark = i == trace.facts.row ? ">" : " ";
         grid += mark + to_the_right(token_at(trace, i), layout.label_width - 2) + " ";
         for (std::size_t j = layout.shown.first; j < layout.shown.end; ++j)
-            grid += cell(pattern(i, j), j > i, scale, layout, shading);
+            grid += cell(pattern(i, j), j > i, layout, shading);
         grid += "\n";
     }
     if (layout.shown.size() < trace.tokens.size())
         grid += fmt::format("... rows and keys {} to {}, of {}\n", layout.shown.first, layout.shown.end - 1,
                             trace.tokens.size());
     return grid;
-}
-
-namespace {
-
-void strip_trailing_space(std::string& line) {
-    line.erase(line.find_last_not_of(' ') + 1);
-}
-
-}  // namespace
-
-std::string padded(std::string const& cell, std::size_t width, Align align) {
-    std::string const space(width - std::min(width, display_width(cell)), ' ');
-    return align == Align::left ? cell + space : space + cell;
-}
-
-Table::Table(std::vector<Align> alignment) : alignment_(std::move(alignment)) {}
-
-void Table::add(std::vector<std::string> cells) {
-    rows_.push_back(std::move(cells));
-}
-
-Align Table::alignment(std::size_t column) const {
-    return alignment_[std::min(column, alignment_.size() - 1)];
-}
-
-std::string Table::text(std::string const& indent) const {
-    std::vector<std::size_t> widths;
-    for (auto const& cells : rows_) {
-        widths.resize(std::max(widths.size(), cells.size()));
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            widths[i] = std::max(widths[i], display_width(cells[i]));
-    }
-    std::string page;
-    for (auto const& cells : rows_) {
-        std::string line = indent;
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            line += (i == 0 ? "" : "  ") + padded(cells[i], widths[i], alignment(i));
-        strip_trailing_space(line);
-        page += line + "\n";
-    }
-    return page;
-}
-
-namespace {
-
-// The text in pieces that may not be broken, each but the first with the space before it. The space that
-// begins a token's label (' cat') is no place to break.
-std::vector<std::string> words(std::string_view text) {
-    std::vector<std::string> pieces{""};
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        bool const opens_label =
-            text[i] == ' ' && i > 0 && text[i - 1] == '\'' && (i == 1 || text[i - 2] == ' ');
-        if (text[i] == ' ' && !opens_label) pieces.emplace_back();
-        pieces.back() += text[i];
-    }
-    return pieces;
-}
-
-}  // namespace
-
-std::string heading(std::string_view title, char underline) {
-    return fmt::format("\n{}\n{}\n\n", title, std::string(display_width(title), underline));
-}
-
-std::string paragraph(std::string_view text, std::string_view indent) {
-    constexpr std::size_t width = 100;
-    std::string page;
-    std::string line{indent};
-    for (std::string const& word : words(text)) {
-        if (display_width(line) + display_width(word) > width && line != indent) {
-            page += line + "\n";
-            line = std::string{indent} + word.substr(1);
-        } else {
-            line += word;
-        }
-    }
-    return page + line + "\n";
-}
-
-std::string fixed(double value, int decimals) {
-    std::string const text = fmt::format("{:.{}f}", value, decimals);
-    return text.find_first_of("123456789") == std::string::npos && text[0] == '-' ? text.substr(1) : text;
-}
-
-std::string short_score(double value) {
-    if (std::isinf(value) || std::fabs(value) >= 1e5) return fmt::format("{:.3g}", value);
-    return fixed(value, 2);
-}
-
-std::string short_weight(double value) {
-    if (value == 0 || value == 1) return fmt::format("{}", value);
-    std::string const text = fixed(value, 3);
-    return text.starts_with("0.") ? text.substr(1) : text;
-}
-
-std::string short_list(std::span<float const> values, std::size_t most) {
-    std::string list;
-    for (float const value : values.first(std::min(most, values.size())))
-        list += fmt::format(" {:>7}", fixed(value, 3));
-    if (values.size() > most) list += fmt::format("  ... {} more", values.size() - most);
-    return list;
 }
 
 }  // namespace onehead

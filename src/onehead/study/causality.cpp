@@ -12,29 +12,9 @@ namespace onehead {
 
 namespace {
 
-// Which cells of a step a change may reach. `first` stands for "from the first changed position on".
-enum class Reach {
-    nothing,
-    changed_rows,
-    rows_from_first,
-    changed_rows_and_columns,
-    rows_and_columns_from_first
-};
-
-Reach reach_of(Term const& term, std::size_t layer) {
-    bool const deeper = layer > 0;
-    if (term == terms::projection_bias) return Reach::nothing;
-    if (term.number <= terms::v.number) return deeper ? Reach::rows_from_first : Reach::changed_rows;
-    if (term == terms::masked_scores)
-        return deeper ? Reach::rows_from_first : Reach::changed_rows_and_columns;
-    if (term.number <= terms::scaled_scores.number)
-        return deeper ? Reach::rows_and_columns_from_first : Reach::changed_rows_and_columns;
-    return Reach::rows_from_first;
-}
-
 // What a step has where the shorter text has no column: a key that is not there is not read.
 float absent(Term const& term) {
-    return term == terms::masked_scores ? -std::numeric_limits<float>::infinity() : 0.0F;
+    return term.may_be_masked ? -std::numeric_limits<float>::infinity() : 0.0F;
 }
 
 bool holds(Matrix const& values, std::size_t i, std::size_t j) {
@@ -105,18 +85,21 @@ Change find_change(Tokens const& before, Tokens const& after) {
 bool may_change(Term const& term, std::size_t layer, Change const& change, std::size_t row,
                 std::size_t column) {
     std::size_t const first = change.first();
-    if (term == terms::position_embedding) return row >= change.before;
-    switch (reach_of(term, layer)) {
+    switch (layer == 0 ? term.reach : term.reach_deeper) {
         case Reach::nothing:
             return false;
+        case Reach::appended_rows:
+            return row >= change.before;
         case Reach::changed_rows:
             return change.at[row];
         case Reach::rows_from_first:
             return row >= first;
+        case Reach::changed_rows_and_columns:
+            return change.at[row] || change.at[column];
+        case Reach::changed_rows_and_columns_below:
+            return change.at[row] || (change.at[column] && row >= column);
         case Reach::rows_and_columns_from_first:
             return row >= first || column >= first;
-        case Reach::changed_rows_and_columns:
-            return change.at[row] || (change.at[column] && (row >= column || term != terms::masked_scores));
     }
     return false;
 }
@@ -129,6 +112,8 @@ bool Causality::holds() const {
 }
 
 Causality check_causality(Trace const& before, Trace const& after) {
+    expect_tokens(before);
+    expect_tokens(after);
     expect_one_head(before.facts, after.facts);
     Causality result{.change = find_change(before.tokens, after.tokens), .steps = {}};
     for (Step const& step : before.steps())

@@ -1,17 +1,10 @@
 // What a changed word may change, and what it did. A row is computed from itself and the rows before it: when
-// the tokens at some positions change, everything before the first of them has to keep its bits, and in the
-// first block even the later rows keep theirs until attention brings them the news.
+// the tokens at some positions change, everything before the first of them has to keep its bits, and in layer
+// 0 even the later rows keep theirs until attention brings them the news. How far a change may reach in a
+// step is in the step's entry in trace/terms.
 //
-//     step                                   layer 0                              deeper layers
-//     token embedding                        changed rows                         (not in the trace)
-//     position embedding, projection bias    nothing                              nothing
-//     residual, normalized, q, k, v          changed rows                         rows from the first on
-//     scores, scaled scores (not masked)     changed rows and columns             rows and columns from it on
-//     masked scores                          changed rows; columns below them     rows from the first on
-//     softmax, blend and all that follows    rows from the first on               rows from the first on
-//
-// Appended words are positions that changed from nothing: the same table holds for them, position embeddings
-// of new rows included.
+// Appended words are positions that changed from nothing: the same holds for them, position embeddings of new
+// rows included.
 #pragma once
 
 #include <cstddef>

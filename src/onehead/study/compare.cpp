@@ -1,6 +1,7 @@
 #include "onehead/study/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 
 #include "onehead/error.hpp"
 
@@ -237,6 +239,101 @@ std::string verdict(Comparison const& c) {
     if (!c.only_in_a.empty()) text += fmt::format("; only {} has {}", c.a, names(c.only_in_a));
     if (!c.only_in_b.empty()) text += fmt::format("; only {} has {}", c.b, names(c.only_in_b));
     return text;
+}
+
+// A step against a reference.
+
+namespace {
+
+std::vector<std::size_t> without_leading_ones(std::vector<std::size_t> shape) {
+    while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
+    return shape;
+}
+
+std::string_view hint(Term const& term) {
+    if (pairs_positions(term)) return "one head's [query_pos, key_pos], attentions[L][0, h] in Hugging Face";
+    if (term.columns == "d_head") return "this head's columns alone, d_head of them";
+    return "the whole row, d_model wide";
+}
+
+void expect_shape(Step const& step, Array const& reference) {
+    std::vector<std::size_t> const shape{row_count(step.values), column_count(step.values)};
+    if (without_leading_ones(reference.shape) == without_leading_ones(shape)) return;
+    throw UsageError(fmt::format(
+        "check: step {} is [{}] in the trace, the reference is [{}]; expected the "
+        "same tokens and {}",
+        file_stem(step.term), fmt::join(shape, ", "), fmt::join(reference.shape, ", "), hint(step.term)));
+}
+
+// How much of its tolerance a value takes up.
+double share(CheckedValue const& value) {
+    if (!std::isfinite(value.difference)) return std::numeric_limits<double>::infinity();
+    return value.difference == 0 ? 0 : value.difference / value.tolerance;
+}
+
+// Some implementations mask with a large finite number. Its power is 0 too.
+bool is_finite_mask(double value, double expected) {
+    return value == -std::numeric_limits<double>::infinity() && expected <= -1e4;
+}
+
+}  // namespace
+
+Tolerance default_tolerance(Term const& term, std::size_t layer, bool reference_is_float32) {
+    if (term == terms::softmax) return {reference_is_float32 ? 5e-5 : 5e-6, 0};
+    double const factor = reference_is_float32 ? 2 : 1;
+    return layer == 0 ? Tolerance{factor * 2e-5, factor * 1e-5} : Tolerance{factor * 5e-5, factor * 2e-5};
+}
+
+Tolerance stored_as(Tolerance tolerance, std::string_view dtype) {
+    if (dtype == "F16") return {tolerance.absolute + 0x1p-25, tolerance.relative + 0x1p-11};
+    if (dtype == "BF16") return {tolerance.absolute, tolerance.relative + 0x1p-8};
+    return tolerance;
+}
+
+Check check(Step const& step, Array const& reference, Tolerance const& tolerance) {
+    expect_shape(step, reference);
+    std::size_t const width = column_count(step.values);
+    Check result{step.term, tolerance, 0, 0, {}, 0};
+    for (std::size_t at = 0; at < step.values.size(); ++at) {
+        double const value = step.values.data()[at];
+        double const expected = reference.values[at];
+        // Masked cells are -inf in both, at no distance; a finite value is not "close" to an infinite one.
+        double const size = std::isfinite(expected) ? std::fabs(expected) : 0;
+        CheckedValue const here{at / width,
+                                at % width,
+                                value,
+                                expected,
+                                distance(value, expected),
+                                tolerance.absolute + tolerance.relative * size};
+        ++result.cells;
+        if (std::isfinite(expected) && is_finite_mask(value, expected)) {
+            ++result.finite_masks;
+            continue;
+        }
+        // Nothing allows a NaN, or a finite value for an infinite one.
+        if (!std::isfinite(here.difference) || here.difference > here.tolerance) ++result.out_of_tolerance;
+        if (result.cells - result.finite_masks == 1 || share(here) > share(result.worst)) result.worst = here;
+    }
+    return result;
+}
+
+std::string verdict(Check const& check) {
+    CheckedValue const& worst = check.worst;
+    std::string const place = fmt::format(
+        "row {}, column {}: {} in the trace, {} in the reference, apart by {:.3g} where {:.3g} is "
+        "allowed",
+        worst.row, worst.column, static_cast<float>(worst.value), worst.reference, worst.difference,
+        worst.tolerance);
+    std::string const masks =
+        check.finite_masks == 0
+            ? ""
+            : fmt::format("; {} masked cells are finite in the reference and count as agreeing",
+                          check.finite_masks);
+    if (check.passed())
+        return fmt::format("PASS: {}, all {} values within tolerance; the worst is {}{}",
+                           file_stem(check.term), check.cells, place, masks);
+    return fmt::format("FAIL: {}, {} of {} values out of tolerance; the worst is {}{}", file_stem(check.term),
+                       check.out_of_tolerance, check.cells, place, masks);
 }
 
 }  // namespace onehead

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <random>
 
+#include "onehead/attention/head.hpp"
+
 namespace onehead {
 
 namespace {
@@ -23,14 +25,11 @@ double sum(std::span<float const> values) {
 }
 
 double mean(std::span<float const> values) {
-    return sum(values) / static_cast<double>(values.size());
+    return moments(values).mean;
 }
 
 double spread(std::span<float const> values) {
-    double const middle = mean(values);
-    double squares = 0;
-    for (double const value : values) squares += (value - middle) * (value - middle);
-    return std::sqrt(squares / static_cast<double>(values.size()));
+    return std::sqrt(moments(values).variance);
 }
 
 double length(std::span<float const> values) {

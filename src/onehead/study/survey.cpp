@@ -95,14 +95,12 @@ std::vector<HeadSurvey> survey_model(Matrix residual, std::size_t n_layer, Block
 }
 
 double spread_of_scores(Matrix const& scores) {
-    Mean mean;
-    for (std::size_t i = 0; i < row_count(scores); ++i)
-        for (double const score : row(scores, i).first(i + 1)) mean.add(score);
-    Mean squares;
-    for (std::size_t i = 0; i < row_count(scores); ++i)
-        for (double const score : row(scores, i).first(i + 1))
-            squares.add((score - mean.value()) * (score - mean.value()));
-    return std::sqrt(squares.value());
+    std::vector<float> visible;
+    for (std::size_t i = 0; i < row_count(scores); ++i) {
+        auto const seen = row(scores, i).first(i + 1);
+        visible.insert(visible.end(), seen.begin(), seen.end());
+    }
+    return spread(visible);
 }
 
 }  // namespace onehead

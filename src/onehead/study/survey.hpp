@@ -27,6 +27,11 @@ struct HeadSurvey {
     double spread = 0;               // standard deviation of the raw scores that rows may see
     std::size_t query = 0, key = 0;  // the strongest pair of different rows; row 0 is left to `first`
     double strongest = 0;            // its weight
+
+    // What silencing the head does to the next token (study/next), where that was asked for: how far its
+    // distribution moves, in nats, and what is left to the token that was on top.
+    double worth = 0;
+    double top_without = 0;
 };
 
 // One head, from its raw scores and its pattern, both [query_pos, key_pos], and the token ids of the text.

@@ -6,10 +6,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "onehead/attention/experiments.hpp"
 #include "onehead/error.hpp"
 #include "onehead/math/exp.hpp"
 
@@ -17,26 +20,51 @@ namespace onehead {
 
 namespace {
 
-// In the order of the terms' numbers.
-constexpr std::array works{
-    work_token_embedding,
-    work_position_embedding,
-    work_residual,
-    work_normalized,
-    work_q,
-    work_k,
-    work_v,
-    work_scores,
-    work_scaled_scores,
-    work_masked_scores,
-    work_softmax,
-    work_blend,
-    work_output_projection,
-    work_other_heads,
-    work_projection_bias,
-    work_residual_after,
+// The sheet of paper on which one number is worked out.
+class Sheet {
+public:
+    std::string says;
+
+    // A line that is no term of a sum. Returns its value.
+    double note(std::string what, std::optional<double> left, std::optional<double> right, double value) {
+        lines_.push_back({std::move(what), left, right, value, {}});
+        return value;
+    }
+    double note(std::string what, double value) { return note(std::move(what), {}, {}, value); }
+
+    // A sum: what it starts from, and one term after the other.
+    void start_sum() { sum_ = 0; }
+    void start_sum(std::string what, double first) {
+        sum_ = first;
+        lines_.push_back({std::move(what), {}, {}, first, sum_});
+    }
+    void add(std::string what, std::optional<double> left, std::optional<double> right, double value) {
+        sum_ += value;
+        lines_.push_back({std::move(what), left, right, value, sum_});
+    }
+    void add(std::string what, double value) { add(std::move(what), {}, {}, value); }
+    void add_product(std::string what, double left, double right) {
+        add(std::move(what), left, right, left * right);
+    }
+    double sum() const { return sum_; }
+
+    std::vector<Line> const& lines() const { return lines_; }
+
+private:
+    double sum_ = 0;
+    std::vector<Line> lines_;
 };
-static_assert(works.size() == terms::all.size());
+
+// Which number of which run.
+struct Cell {
+    Case const& c;
+    Trace const& trace;
+    std::size_t row;
+    std::size_t column;
+};
+
+// Writes the lines of any step and returns the number before it is rounded to float32.
+double work_step(Cell const& cell, Term const& term, Sheet& sheet);
 
 void expect_below(std::size_t value, std::size_t limit, Term const& term, std::string_view what) {
     if (value < limit) return;
@@ -44,11 +72,15 @@ void expect_below(std::size_t value, std::size_t limit, Term const& term, std::s
                                  value, limit - 1));
 }
 
-Matrix const& values_of(Trace const& trace, Term const& term) {
-    if (auto const* const step = trace.find(term)) return step->values;
-    throw UsageError(
-        fmt::format("worked: this trace has no step {}: {}", file_stem(term),
-                    trace.facts.left_out.empty() ? "only layer 0 has embeddings" : trace.facts.left_out));
+// What `work_out` reads is where the case says that it is.
+void expect_trace_of(Case const& c, Trace const& trace) {
+    expect_tokens(trace);
+    std::size_t const n_seq = row_count(c.residual);
+    for (Step const& step : trace.steps())
+        expect_shape(step.term.name, step.values, step.term == terms::projection_bias ? 1 : n_seq,
+                     pairs_positions(step.term)      ? n_seq
+                     : step.term.columns == "d_head" ? column_count(c.w_q)
+                                                     : column_count(c.residual));
 }
 
 }  // namespace
@@ -58,21 +90,23 @@ bool Worked::agrees() const {
 }
 
 Worked work_out(Case const& c, Trace const& trace, Term const& term, std::size_t row, std::size_t column) {
-    Matrix const& values = values_of(trace, term);
+    check(c);
+    expect_trace_of(c, trace);
+    Matrix const& values = trace[term];
     expect_below(row, row_count(values), term, "row");
     expect_below(column, column_count(values), term, "column");
     Sheet sheet;
-    double const exact = works.at(static_cast<std::size_t>(term.number) - 1)({c, trace, row, column}, sheet);
+    double const exact = work_step({c, trace, row, column}, term, sheet);
     auto const rounded = static_cast<float>(exact);
     if (sheet.lines().back().value != rounded || sheet.lines().back().running)
         sheet.note("rounded to float32", exact, {}, rounded);
     return {term, row, column, sheet.says, sheet.lines(), rounded, values(row, column)};
 }
 
+namespace {
+
 // Numbers of the rows that the head reads and of what it makes of them, worked out: embeddings, residual,
 // LayerNorm, query, key and value.
-
-namespace {
 
 std::string lies_at(std::string_view tensor, std::size_t row, std::size_t column, std::size_t width) {
     return fmt::format(
@@ -106,9 +140,9 @@ struct Scale {
 };
 
 Scale work_scale(Cell const& cell, Sheet& sheet) {
-    LayerNorm const& ln = cell.c.block.ln_1;
+    LayerNorm const& ln = cell.c.ln_1;
     Scale scale{ln.epsilon, ln.gain(cell.column)};
-    if (cell.trace.facts.experiment != "unbiased-variance") return scale;
+    if (cell.c.normalize != normalize_unbiased) return scale;
     auto const n = static_cast<double>(column_count(cell.c.residual));
     double const factor = (n - 1) / n;
     sheet.says += fmt::format(
@@ -133,8 +167,6 @@ double work_projection(Cell const& cell, Sheet& sheet, char name, Matrix const& 
     sheet.add(fmt::format("b_{}[{}]", name, cell.column), b(cell.column));
     return sheet.sum();
 }
-
-}  // namespace
 
 double work_token_embedding(Cell const& cell, Sheet& sheet) {
     auto const id = static_cast<std::size_t>(cell.trace.tokens.at(cell.row).id);
@@ -163,7 +195,10 @@ double work_residual(Cell const& cell, Sheet& sheet) {
 
 double work_normalized(Cell const& cell, Sheet& sheet) {
     auto const values = row(cell.c.residual, cell.row);
-    if (cell.trace.facts.experiment == "raw-row") {
+    if (cell.c.normalize != normalize && cell.c.normalize != normalize_unbiased &&
+        cell.c.normalize != leave_raw)
+        throw std::invalid_argument("normalize: expected one of this library's functions, found another");
+    if (cell.c.normalize == leave_raw) {
         sheet.says = "In this experiment the raw row goes on as it is.";
         return sheet.note("residual", values[cell.column]);
     }
@@ -178,38 +213,28 @@ double work_normalized(Cell const& cell, Sheet& sheet) {
     double const centred = sheet.note(fmt::format("residual[{}] - mean", cell.column), x, mean, x - mean);
     double const spread_1 = sheet.note("divided by the root", centred, root, centred / root);
     double const gained = sheet.note("times gain", spread_1, gain, spread_1 * gain);
-    double const bias = cell.c.block.ln_1.bias(cell.column);
+    double const bias = cell.c.ln_1.bias(cell.column);
     return sheet.note("plus bias", gained, bias, gained + bias);
 }
 
 double work_q(Cell const& cell, Sheet& sheet) {
-    return work_projection(cell, sheet, 'q', cell.c.w.w_q, cell.c.w.b_q);
+    return work_projection(cell, sheet, 'q', cell.c.w_q, cell.c.b_q);
 }
 
 double work_k(Cell const& cell, Sheet& sheet) {
-    return work_projection(cell, sheet, 'k', cell.c.w.w_k, cell.c.w.b_k);
+    return work_projection(cell, sheet, 'k', cell.c.w_k, cell.c.b_k);
 }
 
 double work_v(Cell const& cell, Sheet& sheet) {
-    return work_projection(cell, sheet, 'v', cell.c.w.w_v, cell.c.w.b_v);
+    return work_projection(cell, sheet, 'v', cell.c.w_v, cell.c.b_v);
 }
 
 // Numbers that say how one row reads another, worked out: score, scaling, mask and softmax.
 
-namespace {
-
-bool masks_after_softmax(Cell const& cell) {
-    return cell.trace.facts.experiment == "masked-after-softmax";
-}
-
-// What stands over a score that the row may not see; nothing if the score stays.
-std::optional<double> written_over(Cell const& cell) {
-    std::string const& experiment = cell.trace.facts.experiment;
-    bool const later = cell.column > cell.row;
-    if (experiment == "masked-by-zero") return later ? std::optional{0.0} : std::nullopt;
-    if (experiment == "masked-by-10000") return later ? std::optional{-10000.0} : std::nullopt;
-    if (masks_after_softmax(cell) || cell.column < cell.c.visible[cell.row]) return {};
-    return -std::numeric_limits<double>::infinity();
+// How many of a row's scores softmax sums over: up to the last one that is not -inf.
+std::size_t depth_of_softmax(std::span<float const> scores) {
+    while (!scores.empty() && scores.back() == minus_infinity) scores = scores.first(scores.size() - 1);
+    return scores.size();
 }
 
 double work_share(Cell const& cell, Sheet& sheet, std::span<float const> scores) {
@@ -232,8 +257,6 @@ double work_share(Cell const& cell, Sheet& sheet, std::span<float const> scores)
                       sheet.sum(), mine / sheet.sum());
 }
 
-}  // namespace
-
 double work_scores(Cell const& cell, Sheet& sheet) {
     sheet.says = fmt::format("The query of {} with the key of {}, product by product.",
                              token_at(cell.trace, cell.row), token_at(cell.trace, cell.column));
@@ -253,36 +276,36 @@ double work_scaled_scores(Cell const& cell, Sheet& sheet) {
 
 double work_masked_scores(Cell const& cell, Sheet& sheet) {
     double const scaled = cell.trace[terms::scaled_scores](cell.row, cell.column);
-    auto const over = written_over(cell);
+    bool const hidden = cell.column >= cell.c.visible[cell.row];
     sheet.says = fmt::format("Row {} asks, row {} is asked: {}.", cell.row, cell.column,
-                             over ? "later than the query, so it is masked" : "the scaled score stays");
-    return sheet.note(over ? fmt::format("scaled score, written over with {}", *over) : "scaled score",
-                      scaled, {}, over.value_or(scaled));
+                             hidden ? "later than the query, so it is masked" : "the scaled score stays");
+    if (!hidden) return sheet.note("scaled score", scaled);
+    return sheet.note(fmt::format("scaled score, written over with {}", cell.c.masked_value), scaled, {},
+                      cell.c.masked_value);
 }
 
 double work_softmax(Cell const& cell, Sheet& sheet) {
-    std::size_t const visible = cell.c.visible[cell.row];
-    bool const hidden = cell.column >= visible;
-    if (hidden && !masks_after_softmax(cell)) {
+    if (cell.c.softmax != softmax && cell.c.softmax != softmax_then_mask)
+        throw std::invalid_argument("softmax: expected one of this library's functions, found another");
+    auto const all = row(cell.trace[terms::masked_scores], cell.row);
+    auto const scores = all.first(depth_of_softmax(all));
+    if (cell.column >= scores.size()) {
         sheet.says =
             fmt::format("Row {} may not read row {}: its share is exactly 0.", cell.row, cell.column);
         return sheet.note("masked", 0);
     }
-    auto const all = row(cell.trace[terms::masked_scores], cell.row);
-    auto const scores = masks_after_softmax(cell) ? all : all.first(visible);
     sheet.says = fmt::format(
         "The share of {} in what {} reads: e to the power of its score, as a part of the "
         "sum over {} keys. Taking the largest score off all of them changes no share and "
         "keeps the powers small.",
         token_at(cell.trace, cell.column), token_at(cell.trace, cell.row), scores.size());
     double const share = work_share(cell, sheet, scores);
-    return hidden ? sheet.note("masked after the softmax: 0 written over it", share, {}, 0) : share;
+    bool const masked_now = cell.c.softmax == softmax_then_mask && cell.column > cell.row;
+    return masked_now ? sheet.note("masked after the softmax: 0 written over it", share, {}, 0) : share;
 }
 
 // Numbers of what the head takes home and adds, worked out: the blend, its way back to full width, and the
 // sum that leaves the block's attention.
-
-namespace {
 
 // The number that each head of the block adds here, in head order without this one.
 double other_output(Cell const& cell, std::size_t head) {
@@ -294,18 +317,21 @@ std::size_t head_count(Cell const& cell) {
     return cell.c.other_outputs.size() + 1;
 }
 
-}  // namespace
-
 double work_blend(Cell const& cell, Sheet& sheet) {
-    std::size_t const visible = cell.c.visible[cell.row];
-    sheet.says = fmt::format(
-        "Number {} of every value that {} may read, each times its share of the "
-        "attention; the last one is {}.",
-        cell.column, token_at(cell.trace, cell.row), token_at(cell.trace, visible - 1));
-    auto const weights = row(cell.trace[terms::softmax], cell.row);
-    Matrix const& v = cell.trace[terms::v];
+    auto weights = row(cell.trace[terms::softmax], cell.row);
+    while (!weights.empty() && weights.back() == 0) weights = weights.first(weights.size() - 1);
     sheet.start_sum();
-    for (std::size_t j = 0; j < visible; ++j)
+    if (weights.empty()) {
+        sheet.says = fmt::format("{} gives no row any weight, so it takes home nothing: 0.",
+                                 token_at(cell.trace, cell.row));
+        return sheet.note("nothing to add", 0);
+    }
+    sheet.says = fmt::format(
+        "Number {} of every value that {} may read, each times its share of the attention; the last one "
+        "is {}.",
+        cell.column, token_at(cell.trace, cell.row), token_at(cell.trace, weights.size() - 1));
+    Matrix const& v = cell.trace[terms::v];
+    for (std::size_t j = 0; j < weights.size(); ++j)
         sheet.add_product(fmt::format("weight of {} * its v[{}]", token_at(cell.trace, j), cell.column),
                           weights[j], v(j, cell.column));
     return sheet.sum();
@@ -318,7 +344,7 @@ double work_output_projection(Cell const& cell, Sheet& sheet) {
     sheet.start_sum();
     for (std::size_t d = 0; d < blend.size(); ++d)
         sheet.add_product(fmt::format("blend[{0}] * W_o[{0}, {1}]", d, cell.column), blend[d],
-                          cell.c.w.w_o(d, cell.column));
+                          cell.c.w_o(d, cell.column));
     return sheet.sum();
 }
 
@@ -334,7 +360,7 @@ double work_projection_bias(Cell const& cell, Sheet& sheet) {
     sheet.says =
         fmt::format("It is learned, and lies in the file in tensor h.{}.attn.c_proj.bias, number {}.",
                     cell.trace.facts.layer, cell.column);
-    return sheet.note(fmt::format("b_o[{}]", cell.column), cell.c.block.c_proj_bias(cell.column));
+    return sheet.note(fmt::format("b_o[{}]", cell.column), cell.c.b_o(cell.column));
 }
 
 double work_residual_after(Cell const& cell, Sheet& sheet) {
@@ -347,8 +373,44 @@ double work_residual_after(Cell const& cell, Sheet& sheet) {
             sheet.add(fmt::format("head {}, this one", head), mine);
         else
             sheet.add(fmt::format("head {}", head), other_output(cell, head));
-    sheet.add(fmt::format("b_o[{}]", cell.column), cell.c.block.c_proj_bias(cell.column));
+    sheet.add(fmt::format("b_o[{}]", cell.column), cell.c.b_o(cell.column));
     return sheet.sum();
 }
+
+// Each step beside the function that works it out.
+struct Work {
+    Term term;
+    double (*work)(Cell const& cell, Sheet& sheet);
+};
+
+constexpr std::array works{
+    Work{terms::token_embedding, work_token_embedding},
+    Work{terms::position_embedding, work_position_embedding},
+    Work{terms::residual, work_residual},
+    Work{terms::normalized, work_normalized},
+    Work{terms::q, work_q},
+    Work{terms::k, work_k},
+    Work{terms::v, work_v},
+    Work{terms::scores, work_scores},
+    Work{terms::scaled_scores, work_scaled_scores},
+    Work{terms::masked_scores, work_masked_scores},
+    Work{terms::softmax, work_softmax},
+    Work{terms::blend, work_blend},
+    Work{terms::output_projection, work_output_projection},
+    Work{terms::other_heads, work_other_heads},
+    Work{terms::projection_bias, work_projection_bias},
+    Work{terms::residual_after, work_residual_after},
+};
+static_assert(std::ranges::equal(
+                  works, terms::all, {}, [](Work const& work) { return work.term.number; },
+                  [](Term const& term) { return term.number; }),
+              "a step lacks the function that works it out");
+
+double work_step(Cell const& cell, Term const& term, Sheet& sheet) {
+    auto const* const found = std::ranges::find(works, term, &Work::term);
+    return found->work(cell, sheet);
+}
+
+}  // namespace
 
 }  // namespace onehead

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "onehead/error.hpp"
@@ -13,22 +14,55 @@
 
 namespace onehead {
 
+bool may_hold(Term const& term, float value) {
+    bool const is_masked = term.may_be_masked && value == -std::numeric_limits<float>::infinity();
+    return std::isfinite(value) || is_masked;
+}
+
+namespace {
+
+// Stands before the closing quote. No label of bytes ends like this: a backslash is doubled there.
+std::string id_mark(int id) {
+    return fmt::format("\\#{}'", id);
+}
+
+}  // namespace
+
+std::string label(Token const& token) {
+    std::string shown = label(std::string_view{token.bytes});
+    if (!token.bytes.empty() && !token.has_twin) return shown;
+    shown.pop_back();
+    return shown + id_mark(token.id);
+}
+
+std::string text_of(Tokens const& tokens) {
+    std::string text;
+    for (Token const& token : tokens) text += token.bytes;
+    return text;
+}
+
+std::optional<Token> token_of_label(int id, std::string_view shown) {
+    bool const has_id = shown.ends_with(id_mark(id));
+    if (has_id) shown.remove_suffix(id_mark(id).size());
+    auto bytes = bytes_of_label(has_id ? std::string{shown} + '\'' : std::string{shown});
+    if (!bytes || (bytes->empty() && !has_id)) return std::nullopt;
+    Token token{.id = id, .bytes = std::move(*bytes)};
+    token.has_twin = has_id && !token.bytes.empty();
+    return token;
+}
+
 namespace {
 
 void expect_numbers(Step const& step) {
-    bool const may_be_masked = step.term == terms::masked_scores;
-    auto const acceptable = [&](float value) {
-        return std::isfinite(value) || (may_be_masked && value == -std::numeric_limits<float>::infinity());
-    };
-    auto const* const begin = step.values.data();
-    auto const* const end = begin + step.values.size();
-    auto const* const bad = std::find_if_not(begin, end, acceptable);
-    if (bad == end) return;
-    auto const at = static_cast<std::size_t>(bad - begin);
-    throw Error(fmt::format(
-        "step {}: row {}, column {} is {}, expected a finite number; nothing was written. "
-        "Are the weights of this model damaged?",
-        file_stem(step.term), at / column_count(step.values), at % column_count(step.values), *bad));
+    std::span const values{step.values.data(), step.values.size()};
+    auto const bad = std::ranges::find_if(values, [&](float value) { return !may_hold(step.term, value); });
+    if (bad == values.end()) return;
+    auto const at = static_cast<std::size_t>(bad - values.begin());
+    throw Error({.where = fmt::format("step {}: row {}, column {}", file_stem(step.term),
+                                      at / column_count(step.values), at % column_count(step.values)),
+                 .expected = "a finite number",
+                 .found = fmt::format("{}, and nothing was written", *bad),
+                 .advice = "are the weights of this model damaged?"});
 }
 
 }  // namespace
@@ -53,8 +87,10 @@ Step const* Trace::find(Term const& term) const {
 
 Step const& Trace::step(Term const& term) const {
     if (auto const* found = find(term)) return *found;
-    throw Error(fmt::format("this trace has no step {}: {}", file_stem(term),
-                            facts.left_out.empty() ? "only layer 0 has embeddings" : facts.left_out));
+    throw UsageError({.where = "step " + file_stem(term),
+                      .expected = "a trace that has it",
+                      .found = "one without: " +
+                               (facts.left_out.empty() ? "only layer 0 has embeddings" : facts.left_out)});
 }
 
 std::string Trace::fingerprint() const {
@@ -71,6 +107,15 @@ std::string Trace::fingerprint() const {
     return fingerprint_->digits;
 }
 
+void expect_tokens(Trace const& trace) {
+    for (Step const& step : trace.steps())
+        if (std::size_t const rows = row_count(step.values);
+            rows != trace.tokens.size() && (step.term.rows != "1" || rows != 1))
+            throw std::invalid_argument(
+                fmt::format("tokens: expected one for each of {} rows of {}, found {}", rows,
+                            file_stem(step.term), trace.tokens.size()));
+}
+
 std::string head_name(Facts const& facts) {
     return fmt::format("layer {}, head {}", facts.layer, facts.head);
 }
@@ -82,7 +127,7 @@ std::vector<int> token_ids(Trace const& trace) {
 }
 
 std::string token_at(Trace const& trace, std::size_t pos) {
-    return fmt::format("{} {}", pos, label(trace.tokens.at(pos).bytes));
+    return fmt::format("{} {}", pos, label(trace.tokens.at(pos)));
 }
 
 }  // namespace onehead

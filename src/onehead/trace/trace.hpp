@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +18,20 @@ namespace onehead {
 
 struct Token {
     int id = 0;
-    std::string bytes;  // need not be valid UTF-8: an emoji is several tokens
+    std::string bytes{};    // need not be UTF-8: an emoji is several tokens; empty where nobody knows them
+    bool has_twin = false;  // another token of its vocabulary has the same bytes
 };
 
+// Two tokens never share a label: ' cat'; '\#259' where nobody knows the bytes; ' cat\#259' where another
+// token has the same.
+std::string label(Token const& token);
+
+// The token of that id whose label it is; nothing if it is none's.
+std::optional<Token> token_of_label(int id, std::string_view label);
+
 using Tokens = std::vector<Token>;
+
+std::string text_of(Tokens const& tokens);  // their bytes together
 
 // What happened in one head on one text: the tokens, the facts about the run, and every step's result in
 // order. Whoever writes, compares or studies a run needs this and no more.
@@ -50,6 +61,9 @@ struct Facts {
     std::string left_out;         // which steps this trace lacks, and why
 };
 
+// Whether a step may hold this number: any that is finite, and -inf where a score is masked.
+bool may_hold(Term const& term, float value);
+
 class Trace {
 public:
     Tokens tokens;
@@ -64,12 +78,12 @@ public:
 
     std::deque<Step> const& steps() const { return steps_; }
     Step const* find(Term const& term) const;  // nullptr if this trace leaves it out
-    Step const& step(Term const& term) const;  // throws an Error if this trace leaves it out
+    Step const& step(Term const& term) const;  // throws a UsageError if this trace leaves it out
     Matrix const& operator[](Term const& term) const { return step(term).values; }
 
-    // By which two traces can tell at a glance whether every number is the same: the first 16 hexadecimal digits of
-    // the sha256 of all steps in order, each as "softmax 6 6\n" (name, rows, columns) and its values, row after row,
-    // as little-endian float32. Computed when it is first asked for.
+    // By which two traces can tell at a glance whether every number is the same: the first 16 hexadecimal
+    // digits of the sha256 of all steps in order, each as "softmax 6 6\n" (name, rows, columns) and its
+    // values, row after row, as little-endian float32. Computed when it is first asked for.
     std::string fingerprint() const;
 
 private:
@@ -79,8 +93,12 @@ private:
     };
 
     std::deque<Step> steps_;  // a deque never moves what it holds
-    std::shared_ptr<Fingerprint> fingerprint_ = std::make_shared<Fingerprint>();  // of these steps; copies share it
+    std::shared_ptr<Fingerprint> fingerprint_ =
+        std::make_shared<Fingerprint>();  // of these steps; copies share it
 };
+
+// Throws std::invalid_argument unless each step has a row for each token; a step for all rows has one.
+void expect_tokens(Trace const& trace);
 
 // What a page calls the head of a run: "layer 0, head 0".
 std::string head_name(Facts const& facts);
