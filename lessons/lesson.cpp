@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -41,7 +42,9 @@ Json lesson_in(fs::path const& folder) {
 void expect_ours(fs::path const& folder) {
     std::error_code error;
     if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return;
-    if (!fs::is_regular_file(folder / index_name, error))
+    std::ifstream index{folder / index_name};
+    if (!fs::is_regular_file(folder / index_name, error) ||
+        !trace_folder.is_ours({std::istreambuf_iterator<char>{index}, std::istreambuf_iterator<char>{}}))
         throw Error(
             fmt::format("{}: is neither empty nor a lesson's folder, so nothing is written into it; choose "
                         "another --out",
