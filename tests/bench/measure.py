@@ -20,6 +20,7 @@ MINI = TOP / "data/gpt2-mini"
 WORK = TOP / "build/bench"
 OUT = str(WORK / "out")
 TRACE = WORK / "trace"
+NEXT = WORK / "next.csv"
 NEWER_KERNEL = {"OPENBLAS_CORETYPE": "SkylakeX"}
 WORDS = "the cat sat on a mat and dog ran to his house with some food while it was dark".split()
 
@@ -35,9 +36,13 @@ def ours(model, text, layer=0, out="OUT"):
                       "--quiet"], {})
 
 
-def peer(name, model, environment=None):
+def peer(name, model, environment=None, what=()):
     program = [BIN / "bench" / name] if name == "xtensor_peer" else ["/usr/bin/python3", HERE / f"{name}.py"]
-    return Contender([*program, model, TRACE, "OUT"], environment or {})
+    return Contender([*program, model, TRACE, "OUT", *what], environment or {})
+
+
+def next_token(model, text):
+    return Contender([BIN / "onehead", "next", "--model", model, "--text", text, "--csv", NEXT], {})
 
 
 def expect_same_steps(model, text, layer, peers):
@@ -59,6 +64,25 @@ def expect_same_steps(model, text, layer, peers):
 def compare(model, text, layer, peers, rounds, others=None):
     expect_same_steps(model, text, layer, peers)
     return in_turn({"onehead": ours(model, text, layer), **peers, **(others or {})}, rounds, OUT)
+
+
+def compare_next(model, text, peers, rounds, others=None):
+    """The same for the next token: first whether the five likeliest are as likely."""
+    run(ours(model, text, 0, TRACE), TRACE)
+    run(next_token(model, text), OUT)
+    mine = [float(line.rsplit(",", 1)[1]) for line in NEXT.read_text(encoding="utf-8").splitlines()[1:]]
+    for name, contender in peers.items():
+        run(contender, OUT)
+        theirs = np.load(OUT + ".npy") if name == "torch" else np.loadtxt(f"{OUT}/next.csv", delimiter=",")[:, 1]
+        if not np.allclose(theirs, mine, rtol=1e-3, atol=1e-6):
+            raise SystemExit(f"{name} expects another token: {theirs} where this program has {mine}")
+    return in_turn({"onehead": next_token(model, text), **peers, **(others or {})}, rounds, OUT)
+
+
+def worth(text, rounds):
+    """What every head of gpt2-mini is worth, beside one next token on the same text."""
+    every_head = Contender([BIN / "onehead", "heads", "--worth", "--model", MINI, "--text", text], {})
+    return in_turn({"onehead": every_head, "next": next_token(MINI, text)}, rounds, OUT)
 
 
 def inside(model, least_seconds):
@@ -91,9 +115,12 @@ def peak_mb(contender):
 def smoke():
     peers = {"numpy": peer("numpy_peer", MINI)}
     compare(MINI, text_of(6), 1, peers, 1)
+    compare_next(MINI, text_of(6), {"numpy": peer("numpy_peer", MINI, what=["next"])}, 1)
+    worth(text_of(6), 1)
     inside(MINI, 0.001)
     stages(MINI, 1, text_of(6), 1)
-    run(Contender([BIN / "bench/read_weights", MINI, 1], {}), OUT)
+    for what in (1, "next"):
+        run(Contender([BIN / "bench/read_weights", MINI, what], {}), OUT)
     peak_mb(ours(MINI, text_of(6)))
     print("bench: everything runs, and numpy computes the same")
 
@@ -109,6 +136,12 @@ def whole():
         "peak": peak_mb(ours(model, long)),
         "layer 11, 8": compare(model, short, 11, numpy, 9, {"read": Contender([BIN / "bench/read_weights", model, 11], {})}),
         "layer 11, 1024": compare(model, long, 11, {**numpy, "torch": peer("torch_peer", model)}, 3),
+        "next": compare_next(model, short, {"numpy": peer("numpy_peer", model, what=["next"]),
+                                            "numpy, SkylakeX": peer("numpy_peer", model, NEWER_KERNEL, ["next"]),
+                                            "torch": peer("torch_peer", model, what=["next"])},
+                             9, {"read": Contender([BIN / "bench/read_weights", model, "next"], {})}),
+        "next peak": peak_mb(next_token(model, short)),
+        "worth": worth(text_of(20), 9),
         "growth": growth(model, 5),
         "inside": inside(model, 0.5),
         "stages of 6": stages(MINI, 0, "The cat sat on the mat", 20),

@@ -1,6 +1,7 @@
 """The same steps in numpy, float32, each written with np.savetxt: numpy_peer.py MODEL TRACE OUT.
 
-Token ids, layer and head are those of TRACE, a trace of onehead's.
+Token ids, layer and head are those of TRACE, a trace of onehead's. With a fourth argument, next, it goes on through all layers
+and writes the ids and probabilities of the five likeliest next tokens instead.
 """
 import os
 import sys
@@ -58,9 +59,22 @@ def mlp(w, x, layer):
     return x + hidden @ w[block + "mlp.c_proj.weight"] + w[block + "mlp.c_proj.bias"]
 
 
-def main(model, trace, out):
+def next_tokens(w, x):
+    for layer in range(w.config["n_layer"]):
+        x = mlp(w, attention(w, x, layer, 0)["16_residual_after"], layer)
+    last = layer_norm(x[-1:], w["ln_f.weight"], w["ln_f.bias"], w.config["layer_norm_epsilon"])
+    probabilities = softmax(last @ w["wte.weight"].T)[0]
+    likely = np.argsort(-probabilities, kind="stable")[:5]
+    return np.column_stack([likely, probabilities[likely]])
+
+
+def main(model, trace, out, what="steps"):
     w = Checkpoint(model)
     ids, layer, head = read_run(trace)
+    if what == "next":
+        os.mkdir(out)
+        np.savetxt(os.path.join(out, "next.csv"), next_tokens(w, w["wte.weight"][ids] + w["wpe.weight"][: len(ids)]), fmt="%.9g", delimiter=",")
+        return
     steps = {"01_token_embedding": w["wte.weight"][ids], "02_position_embedding": w["wpe.weight"][: len(ids)]}
     x = steps["01_token_embedding"] + steps["02_position_embedding"]
     for below in range(layer):

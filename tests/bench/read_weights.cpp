@@ -1,5 +1,6 @@
 // The least that a trace of a layer has to do: reads the weights of the blocks up to there, once, in pieces
 // that stay in the processor's cache. read_weights MODEL LAYER; the layer's own MLP is left out.
+// read_weights MODEL next: what the next token needs, all layers and the embedding of every token.
 #include <fcntl.h>
 #include <unistd.h>
 #include <filesystem>
@@ -12,7 +13,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool is_touched(std::string const& name, int layer) {
+bool is_touched(std::string const& name, std::string const& what) {
+    if (what == "next") return !name.ends_with("attn.bias") && !name.starts_with("wpe");
+    int const layer = std::stoi(what);
     for (int block = 0; block <= layer; ++block) {
         std::string const prefix = "h." + std::to_string(block) + ".";
         bool const is_mask = name == prefix + "attn.bias";
@@ -37,7 +40,7 @@ int main(int /*argc*/, char** argv) {
     int const descriptor = open(path.c_str(), O_RDONLY);
     std::vector<char> piece(std::size_t{1} << 18U);
     for (auto const& [name, tensor] : tensors.items()) {
-        if (!is_touched(name, std::stoi(argv[2]))) continue;
+        if (!is_touched(name, argv[2])) continue;
         auto const end = sizeof length + length + tensor["data_offsets"][1].get<std::uint64_t>();
         for (auto at = sizeof length + length + tensor["data_offsets"][0].get<std::uint64_t>(); at < end;) {
             ssize_t const got =

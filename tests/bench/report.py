@@ -75,8 +75,11 @@ def whole_rows(m):
         found = ratio(m[block]["onehead"], m[block][other])
         return [what, milliseconds(seconds(m[block]["onehead"])), f"{found.text()} x {named}", verdict(found.median, goal), limit]
 
-    torch = Spread.of(ours.seconds / float(theirs.output) for ours, theirs in
-                      zip(m["layer 11, 1024"]["onehead"], m["layer 11, 1024"]["torch"]))
+    def of_torch(block):
+        return Spread.of(ours.seconds / float(theirs.output) for ours, theirs in zip(m[block]["onehead"], m[block]["torch"]))
+
+    torch = of_torch("layer 11, 1024")
+    next_token = "onehead next, GPT-2 small's shape, 8 tokens"
     long, deep = "block 0, 1024 tokens, text and CSVs", "layer 11, 1024 tokens, text and CSVs"
     return [
         row("block 0 of gpt2-mini, 6 tokens, text and CSVs", "six", "hello", "a C++ hello world", 3, "starting, the vocabulary, 19 files"),
@@ -90,6 +93,12 @@ def whole_rows(m):
         row(deep, "layer 11, 1024", "numpy", "numpy", 0.38, "the products, in double"),
         row(deep, "layer 11, 1024", "numpy, SkylakeX", "numpy, SkylakeX", 0.38, ""),
         [deep, "", f"{torch.text()} x PyTorch's forward pass alone", verdict(torch.median, 1.1), ""],
+        row(next_token, "next", "numpy", "numpy", 0.5, "reading 494 MB"),
+        row(next_token, "next", "numpy, SkylakeX", "numpy, SkylakeX", 0.5, ""),
+        row(next_token, "next", "read", "reading those weights", 2.5, ""),
+        [next_token, "", f"{of_torch('next').text()} x PyTorch's forward pass alone, weights in memory", "", ""],
+        [next_token, "", f"peak {m['next peak']:.0f} MB", verdict(m["next peak"], 150), "a layer's weights"],
+        row("heads --worth, gpt2-mini, 20 tokens", "worth", "next", "`onehead next` on the same", 4, "every layer once for each head below it"),
     ]
 
 

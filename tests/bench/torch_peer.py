@@ -1,6 +1,7 @@
 """PyTorch's forward pass to a layer's attention pattern, without writing anything: torch_peer.py MODEL TRACE OUT.
 
 Prints how many seconds the pass took, the best of three; the weights are in memory before. Saves the pattern to OUT.
+With a fourth argument, next, it goes on to the probabilities of the next token and saves the five largest.
 """
 import sys
 import time
@@ -40,18 +41,31 @@ def forward(blocks, x, config):
     return attention(blocks[-1], x, config)[1]
 
 
-def main(model, trace, out):
+def next_token(blocks, final, unembedding, x, config):
+    for w in blocks:
+        x = mlp(w, attention(w, x, config)[0], config)
+    return (layer_norm(x[-1:], x.shape[1:], *final, config["layer_norm_epsilon"]) @ unembedding.T).softmax(dim=-1)[0]
+
+
+def main(model, trace, out, what="pattern"):
     checkpoint = Checkpoint(model)
     ids, layer, head = read_run(trace)
+    if what == "next":
+        layer = checkpoint.config["n_layer"] - 1
     blocks = [{part: torch.tensor(checkpoint[f"h.{i}.{part}"]) for part in PARTS} for i in range(layer + 1)]
     x = torch.tensor(checkpoint["wte.weight"][ids] + checkpoint["wpe.weight"][: len(ids)])
+    final = [torch.tensor(checkpoint[name]) for name in ("ln_f.weight", "ln_f.bias")]
+    unembedding = torch.tensor(checkpoint["wte.weight"]) if what == "next" else None
     seconds = []
     with torch.inference_mode():
         for _ in range(3):
             start = time.perf_counter()
-            pattern = forward(blocks, x, checkpoint.config)
+            if what == "next":
+                result = next_token(blocks, final, unembedding, x, checkpoint.config)
+            else:
+                result = forward(blocks, x, checkpoint.config)
             seconds.append(time.perf_counter() - start)
-    np.save(out, pattern[head].numpy())
+    np.save(out, result.sort(descending=True).values[:5].numpy() if what == "next" else result[head].numpy())
     print(min(seconds))
 
 

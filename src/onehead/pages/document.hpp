@@ -36,7 +36,7 @@ struct Label {
 
 struct Code {
     std::string text;
-    std::string place = "";  // what a script calls it
+    std::string place{};  // what a script calls it
 };
 
 struct Strong {
