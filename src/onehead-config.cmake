@@ -2,7 +2,6 @@
 include(CMakeFindDependencyMacro)
 find_dependency(xtensor)
 find_dependency(fmt)
-find_dependency(nlohmann_json)
 find_dependency(Threads)
 find_dependency(PkgConfig)
 pkg_check_modules(pcre2 REQUIRED QUIET IMPORTED_TARGET libpcre2-8)

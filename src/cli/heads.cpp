@@ -67,6 +67,12 @@ void sort_by(std::vector<HeadSurvey>& heads, std::string const& name, bool with_
                      [&](HeadSurvey const& a, HeadSurvey const& b) { return a.*column > b.*column; });
 }
 
+Inline next_sentence(Model const& model, Worth const& worth, Tokens const& tokens, std::size_t row) {
+    return say("After row {} the model expects {}, with probability {}.", token(tokens, row),
+               Label{"", label(model.tokens({worth.top}).front())},
+               weight(static_cast<double>(worth.probability)));
+}
+
 int run(Arguments const& arguments) {
     RunOptions run;
     std::optional<std::string> sort, out, html_file;
@@ -99,9 +105,7 @@ int run(Arguments const& arguments) {
     std::optional<Inline> next;
     if (with_worth) {
         Worth const worth = add_worth(heads, *model, ids, row, layer);
-        next = say("After row {} the model expects {}, with probability {}.", token(tokens, row),
-                   Label{"", label(model->tokens({worth.top}).front())},
-                   weight(static_cast<double>(worth.probability)));
+        next = next_sentence(*model, worth, tokens, row);
     }
     Picture const picture = worth_picture(heads);
     if (sort) sort_by(heads, *sort, with_worth);

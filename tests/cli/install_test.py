@@ -45,6 +45,15 @@ class Install(unittest.TestCase):
             self.assertIn(name, files)
         self.assertFalse([name for name in files if "/cli" in name or name.endswith(".py")])
 
+    def test_the_headers_need_xtensor_and_nothing_else_of_ours(self):
+        headers = sorted(path.relative_to(self.prefix / "include") for path in (self.prefix / "include").rglob("*.hpp"))
+        self.assertGreater(len(headers), 12)
+        for header in headers:
+            self.assertNotRegex((self.prefix / "include" / header).read_text(), "#include <(fmt|nlohmann)/", header)
+        unit = self.folder / "all_headers.cpp"
+        unit.write_text("".join(f"#include <{header}>\n" for header in headers) + "int main() {}\n")
+        call(CACHE["CMAKE_CXX_COMPILER"], "-std=c++20", "-fsyntax-only", "-I", self.prefix / "include", unit)
+
     def test_programs_find_their_data_wherever_they_lie(self):
         moved = self.folder / "moved"
         shutil.copytree(self.prefix, moved)
