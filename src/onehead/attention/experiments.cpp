@@ -109,8 +109,8 @@ Experiment const& find_experiment(std::string_view name) {
     if (found != table.end()) return *found;
     std::vector<std::string_view> names;
     for (auto const& experiment : table) names.push_back(experiment.name);
-    throw UsageError(fmt::format("--experiment {}: there is no such experiment; choose one of {}", name,
-                                 fmt::join(names, ", ")));
+    throw UsageError("experiment", {.expected = fmt::format("one of {}", fmt::join(names, ", ")),
+                                    .found = std::string{name}});
 }
 
 Matrix leave_raw(Matrix const& residual, LayerNorm const& /*ln*/) {
