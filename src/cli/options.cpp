@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <charconv>
@@ -113,7 +114,8 @@ std::unique_ptr<Model> open_model(RunOptions const& run) {
 }
 
 Request make_request(RunOptions const& run, Model const& model) {
-    if (int{run.text.has_value()} + int{run.text_file.has_value()} + int{run.tokens.has_value()} > 1)
+    if (std::array const given{run.text.has_value(), run.text_file.has_value(), run.tokens.has_value()};
+        std::ranges::count(given, true) > 1)
         throw UsageError({.where = "--text, --text-file, --tokens",
                           .expected = "one of the three",
                           .found = "several",
