@@ -11,9 +11,9 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
         Facts const& facts = trace.facts;
         fuzz::promise(facts.row < trace.tokens.size());
         fuzz::promise(facts.layer < facts.n_layer && facts.head < facts.n_head);
-        for (auto const& text :
+        for (auto const& shown :
              {facts.model, facts.weights_sha256, facts.experiment, facts.experiment_says, facts.left_out})
-            fuzz::promise(fuzz::is_plain(text));
+            fuzz::promise(fuzz::is_plain(shown));
         for (StepFile const& step : trace.steps) {
             fuzz::promise(fuzz::is_plain(step.formula));
             fuzz::promise(step.file.find('/') == std::string::npos);

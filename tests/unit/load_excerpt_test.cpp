@@ -275,10 +275,10 @@ TEST_CASE("excerpt: the bytes that one needs are enough, and no more", "[load]")
     CHECK(bytes_in(ranges) == 4 * numbers);
     for (std::size_t i = 1; i < ranges.size(); ++i) CHECK(ranges[i - 1].end < ranges[i].begin);
 
-    auto const rows_of = [&](std::string const& bytes) {
+    auto const rows_of = [&, at = layer](std::string const& bytes) {
         folder.write("model.safetensors", bytes);
         Checkpoint const model(folder.path());
-        return grid_of(arriving_rows(model, ids, layer));
+        return grid_of(arriving_rows(model, ids, at));
     };
     CHECK(rows_of(only(all, data_begin, ranges)) == rows_of(all));
 }
