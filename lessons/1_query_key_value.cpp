@@ -33,7 +33,7 @@ void tell_normalizing(Lesson& l) {
         "Row {} arrives off the residual stream with {} numbers of mean {:.3f} and spread {:.3f}. LayerNorm "
         "takes the mean away and divides by the spread, then gives each place its learned gain and bias. "
         "This normalized row is what the head reads, never the raw one.",
-        token_at(l.trace(), l.row()), raw.size(), mean(raw), spread(raw)));
+        token_at(l.trace(), l.row()), raw.size(), mean(raw), standard_deviation(raw)));
 }
 
 void lesson(Lesson& l) {
@@ -61,8 +61,8 @@ void lesson(Lesson& l) {
     l.answer(fmt::format(
         "Their directions have a cosine of {:.2f}, query and key one of {:.2f} (1: the same direction; 0: "
         "nothing in common; two random directions of {} numbers: about {:.2f} either way).",
-        cosine(row(l.trace()[terms::k], l.row()), row(l.trace()[terms::v], l.row())),
-        cosine(row(l.trace()[terms::q], l.row()), row(l.trace()[terms::k], l.row())), facts.d_head,
+        cosine_similarity(row(l.trace()[terms::k], l.row()), row(l.trace()[terms::v], l.row())),
+        cosine_similarity(row(l.trace()[terms::q], l.row()), row(l.trace()[terms::k], l.row())), facts.d_head,
         1 / std::sqrt(static_cast<double>(facts.d_head))));
     l.check_with(l.commands().onehead(fmt::format("measure {0} k {1} v {1} q {1}", l.folder(), l.row())));
 

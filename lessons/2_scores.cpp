@@ -39,8 +39,8 @@ void tell_directions(Lesson& l, std::size_t asking, std::size_t other) {
     l.answer(
         fmt::format("The query of {} is {:.2f} long, the key of {} is {:.2f} long, and the cosine between "
                     "them is {:.2f}: the product of the three is the score, {}.",
-                    token_at(l.trace(), asking), length(q), token_at(l.trace(), other), length(k),
-                    cosine(q, k), score(l.trace()[terms::scores](asking, other))));
+                    token_at(l.trace(), asking), norm(q), token_at(l.trace(), other), norm(k),
+                    cosine_similarity(q, k), score(l.trace()[terms::scores](asking, other))));
     l.check_with(l.commands().onehead(fmt::format("measure {} q {} k {}", l.folder(), asking, other)));
 }
 

@@ -17,7 +17,7 @@ namespace {
 void tell_spread(Lesson& l) {
     Facts const& facts = l.trace().facts;
     double const predicted = std::sqrt(static_cast<double>(facts.d_head));
-    double const seen = spread_of_scores(l.trace()[terms::scores]);
+    double const seen = deviation_of_scores(l.trace()[terms::scores]);
     l.tell(fmt::format(
         "A score is a sum of {0} products. If the numbers of a query and a key were independent, centred on "
         "0 and of typical size 1, scores would spread by sqrt({0}) = {1:.2f} about 0, and the gap between "

@@ -28,8 +28,8 @@ void tell_blend(Lesson& l) {
         fmt::format("Row {} got {} of the attention, and the blend's direction has a cosine of {:.2f} with "
                     "its value. The value is {:.2f} long, the blend {:.2f}.",
                     token_at(t, seen.favourite), weight(seen.largest),
-                    cosine(row(t[terms::blend], l.row()), row(t[terms::v], seen.favourite)),
-                    length(row(t[terms::v], seen.favourite)), length(row(t[terms::blend], l.row()))));
+                    cosine_similarity(row(t[terms::blend], l.row()), row(t[terms::v], seen.favourite)),
+                    norm(row(t[terms::v], seen.favourite)), norm(row(t[terms::blend], l.row()))));
     l.check_with(
         l.commands().onehead(fmt::format("measure {} v {} blend {}", l.folder(), seen.favourite, l.row())));
 }
@@ -50,8 +50,8 @@ void tell_shares(Lesson& l) {
     l.answer(fmt::format(
         "It adds {:.2f} (length of what it adds) to a row that is {:.2f} long; the other heads together add "
         "{:.2f}. Nothing is overwritten: the row that leaves is the row that came, plus the parts.",
-        length(row(t[terms::output_projection], l.row())), length(row(t[terms::residual], l.row())),
-        length(row(t[terms::other_heads], l.row()))));
+        norm(row(t[terms::output_projection], l.row())), norm(row(t[terms::residual], l.row())),
+        norm(row(t[terms::other_heads], l.row()))));
     l.check_with(l.commands().onehead(
         fmt::format("measure {0} output_projection {1} residual {1} other_heads {1}", l.folder(), l.row())));
     l.ask("What is the first number of the row that leaves, d0, made of?");

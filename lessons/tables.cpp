@@ -41,7 +41,7 @@ Table width_table() {
                      {"scaled: q.k", Align::right},
                      {"gap", Align::right}};
     for (std::size_t const width : {4U, 16U, 64U, 256U, 1024U}) {
-        WidthSpread const raw = measure_width(width, samples);
+        WidthDeviations const raw = measure_width(width, samples);
         double const root = std::sqrt(static_cast<double>(width));
         table.rows.push_back({{std::to_string(width)},
                               {score(raw.score)},
@@ -104,7 +104,7 @@ Table block_table(std::vector<HeadSurvey> const& heads, std::vector<Matrix const
                      {"on row 0", Align::right}};
     for (HeadSurvey const& head : heads)
         table.rows.push_back({{head_number(head)},
-                              {component(length(row(*outputs[head.head], row_asked)))},
+                              {component(norm(row(*outputs[head.head], row_asked)))},
                               {effective_rows(head.effective_rows)},
                               {weight(head.self)},
                               {weight(head.previous)},

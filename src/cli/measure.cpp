@@ -1,4 +1,4 @@
-// onehead measure: how long rows of a trace are, and how much they point the same way.
+// onehead measure: norms and cosine similarities of rows of a trace.
 
 #include <fmt/format.h>
 
@@ -56,8 +56,8 @@ std::string table_of(std::vector<Measured> const& all) {
         table.rows.push_back({{name},
                               {values.size()},
                               {component(mean(values))},
-                              {component(spread(values))},
-                              {component(length(values))}});
+                              {component(standard_deviation(values))},
+                              {component(norm(values))}});
     return text(table);
 }
 
@@ -68,8 +68,9 @@ std::string pairs_of(std::vector<Measured> const& all) {
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t j = i + 1; j < all.size(); ++j)
             if (all[i].values.size() == all[j].values.size())
-                table.rows.push_back(
-                    {{all[i].name}, {all[j].name}, {component(cosine(all[i].values, all[j].values))}});
+                table.rows.push_back({{all[i].name},
+                                      {all[j].name},
+                                      {component(cosine_similarity(all[i].values, all[j].values))}});
     return table.rows.empty() ? "" : text(table);
 }
 
@@ -90,7 +91,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const measure_command{"measure",
-                                 "how long rows of a trace are, and how much they point the same way", run};
+Subcommand const measure_command{"measure", "norms and cosine similarities of rows of a trace", run};
 
 }  // namespace onehead

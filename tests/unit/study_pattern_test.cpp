@@ -46,19 +46,19 @@ TEST_CASE("the survey of a head is a mean over rows 1 and later") {
     CHECK(seen.duplicate == Approx((.25 + .125) / 2));  // row 2 on row 0, row 3 on row 1
     CHECK(seen.strongest == .75);
     CHECK(seen.query == 3);
-    CHECK(seen.key == 2);             // row 0 does not count
-    CHECK(seen.spread == Approx(3));  // nine times 1 and once 11: mean 2, variance (9 + 81) / 10
+    CHECK(seen.key == 2);                      // row 0 does not count
+    CHECK(seen.score_deviation == Approx(3));  // nine times 1 and once 11: mean 2, variance (9 + 81) / 10
 }
 
 TEST_CASE("figures of a list") {
     std::vector<float> const values{3, 4};
     CHECK(sum(values) == 7);
     CHECK(mean(values) == 3.5);
-    CHECK(spread(values) == .5);
-    CHECK(length(values) == 5);
-    CHECK(cosine(values, std::vector<float>{-4, 3}) == 0);
-    CHECK(cosine(values, std::vector<float>{6, 8}) == Approx(1));
-    CHECK(cosine(values, std::vector<float>{0, 0}) == 0);
+    CHECK(standard_deviation(values) == .5);
+    CHECK(norm(values) == 5);
+    CHECK(cosine_similarity(values, std::vector<float>{-4, 3}) == 0);
+    CHECK(cosine_similarity(values, std::vector<float>{6, 8}) == Approx(1));
+    CHECK(cosine_similarity(values, std::vector<float>{0, 0}) == 0);
 }
 
 }  // namespace onehead::test

@@ -8,7 +8,7 @@ namespace onehead::test {
 
 TEST_CASE("the spread of scores and gaps grows with the root of the width") {
     for (std::size_t const width : {4U, 64U, 1024U}) {
-        WidthSpread const seen = measure_width(width, 2000);
+        WidthDeviations const seen = measure_width(width, 2000);
         auto const d = static_cast<double>(width);
         CHECK(seen.score == Approx(std::sqrt(d)).epsilon(0.05));  // 2000 samples: good to about 2 %
         CHECK(seen.gap == Approx(std::sqrt(2 * d)).epsilon(0.05));
@@ -17,7 +17,7 @@ TEST_CASE("the spread of scores and gaps grows with the root of the width") {
 
 TEST_CASE("the made-up numbers are the same everywhere") {
     // From mt19937_64 written out by its definition in another language: one query, two keys.
-    WidthSpread const seen = measure_width(1, 1);
+    WidthDeviations const seen = measure_width(1, 1);
     CHECK(seen.score == Approx(1.430934291410683).epsilon(1e-14));
     CHECK(seen.gap == Approx(2.296256262113785).epsilon(1e-14));
 }

@@ -291,8 +291,8 @@ constexpr std::array head_columns{
     HeadColumn{"induction", &HeadSurvey::induction, weight},
     HeadColumn{"duplicate", &HeadSurvey::duplicate, weight},
     HeadColumn{"entropy", &HeadSurvey::entropy, score},
-    HeadColumn{"rows_read", &HeadSurvey::effective_rows, effective_rows},
-    HeadColumn{"spread", &HeadSurvey::spread, score},
+    HeadColumn{"effective_rows", &HeadSurvey::effective_rows, effective_rows},
+    HeadColumn{"score_deviation", &HeadSurvey::score_deviation, score},
     HeadColumn{"worth", &HeadSurvey::worth, nats, true},
     HeadColumn{"top_without", &HeadSurvey::top_without, weight, true},
 };
@@ -343,9 +343,11 @@ Document heads_report(std::vector<HeadSurvey> const& heads, Tokens const& tokens
         "0. "
         "induction: on what followed earlier occurrences of the token; duplicate: on the earlier occurrences "
         "(both "
-        "over the rows that have some). rows_read: the exponential of the entropy, in effect how many rows "
+        "over the rows that have some). effective_rows: the exponential of the entropy, in effect how many "
+        "rows "
         "are read. "
-        "spread: standard deviation of the raw scores. strongest: the pair of different rows with the "
+        "score_deviation: standard deviation of the raw scores. strongest: the pair of different rows with "
+        "the "
         "largest weight, "
         "row 0 left out.");
     if (with_worth)

@@ -17,20 +17,6 @@ namespace onehead {
 
 namespace {
 
-// SHIM
-enum class Part { arrival, views, scoring, blending, addition };
-Part part_of(Term const& term) {
-    return term.number < 5    ? Part::arrival
-           : term.number < 8  ? Part::views
-           : term.number < 12 ? Part::scoring
-           : term.number < 13 ? Part::blending
-                              : Part::addition;
-}
-std::string symbols_of(Term const&) {
-    return "";
-}
-// END
-
 using Row = std::span<float const>;
 
 Row asked(Trace const& trace, Term const& term) {
@@ -95,7 +81,7 @@ Section tell_step(Trace const& trace, Step const& step, std::vector<std::string>
     auto const add = [&](auto block) { section.blocks.push_back({std::move(block)}); };
     add(Heading{3, step_name(term), ""});
     add(Paragraph{capitalized(term.meaning) + ".", false});
-    add(Formula{step.formula == term.formula ? symbols_of(term) : "", step.formula});
+    add(Formula{step.formula == term.formula ? std::string{term.symbols} : "", step.formula});
     add(Paragraph{say("[{}, {}] = [{}, {}], in {}{}", std::string{term.rows}, std::string{term.columns},
                       row_count(step.values), column_count(step.values), files_of(step, files),
                       pairs_positions(term) ? ": rows = query (reads), columns = key (is read)" : ""),
@@ -185,7 +171,7 @@ Chapter chapter(Trace const& trace, std::string title, Part part, std::vector<In
     Chapter result{std::move(title), {}, std::move(before), std::move(after)};
     std::vector<Inline> changes;
     for (Step const& step : trace.steps()) {
-        if (part_of(step.term) != part) continue;
+        if (step.term.part != part) continue;
         result.steps.push_back(step.term);
         if (is_changed(trace, step)) changes.push_back(say("{} = {}", file_stem(step.term), step.formula));
     }
@@ -220,7 +206,7 @@ Inline how_it_is_normalized(Trace const& trace) {
         trace.find(terms::residual) == nullptr
             ? ""
             : fmt::format(" (here {} and {})", component(mean(asked(trace, terms::residual))),
-                          component(spread(asked(trace, terms::residual))));
+                          component(standard_deviation(asked(trace, terms::residual))));
     return say(
         "Before the head reads it, the row is normalized: its mean is subtracted, the result is divided by "
         "the "
@@ -273,13 +259,13 @@ Chapter blending(Trace const& trace) {
 
 std::string norms(Trace const& trace) {
     if (trace.find(terms::residual) == nullptr) return "";
-    auto const norm = [&](Term const& term) { return score(length(asked(trace, term))); };
+    auto const norm_of = [&](Term const& term) { return score(norm(asked(trace, term))); };
     return fmt::format(
         " The row has a norm of {} when it arrives; this head adds a vector of norm {}, the others one of "
         "{}, and "
         "the row that leaves has {} (norms of vectors, so they do not add up).",
-        norm(terms::residual), norm(terms::output_projection), norm(terms::other_heads),
-        norm(terms::residual_after));
+        norm_of(terms::residual), norm_of(terms::output_projection), norm_of(terms::other_heads),
+        norm_of(terms::residual_after));
 }
 
 Chapter addition(Trace const& trace) {

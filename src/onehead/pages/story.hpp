@@ -58,7 +58,7 @@ Table blend_table(Trace const& trace);
 // What is added to the residual row, line by line, and what comes out.
 Table addition_table(Trace const& trace);
 
-// Where the attention of a row goes, and over how many rows it is spread.
+// Where the attention of a row goes, and over how many rows.
 Inline pattern_sentence(Trace const& trace, std::size_t row);
 
 // How one row scores the others and turns the scores into weights.

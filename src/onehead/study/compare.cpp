@@ -266,7 +266,7 @@ void expect_shape(Step const& step, Array const& reference) {
 }
 
 // How much of its tolerance a value takes up.
-double share(CheckedValue const& value) {
+double used(CheckedValue const& value) {
     if (!std::isfinite(value.difference)) return std::numeric_limits<double>::infinity();
     return value.difference == 0 ? 0 : value.difference / value.tolerance;
 }
@@ -312,7 +312,7 @@ Check check(Step const& step, Array const& reference, Tolerance const& tolerance
         }
         // Nothing allows a NaN, or a finite value for an infinite one.
         if (!std::isfinite(here.difference) || here.difference > here.tolerance) ++result.out_of_tolerance;
-        if (result.cells - result.finite_masks == 1 || share(here) > share(result.worst)) result.worst = here;
+        if (result.cells - result.finite_masks == 1 || used(here) > used(result.worst)) result.worst = here;
     }
     return result;
 }

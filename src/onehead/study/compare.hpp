@@ -52,8 +52,8 @@ struct RowDifference {
     // for A. Infinite where B gives nothing to a key that A reads. Nothing if the row is not comparable.
     std::optional<double> divergence;
 
-    // Whether both rows sum to 1. Only then are they shares, and entropy, effective rows and divergence mean
-    // something.
+    // Whether both rows sum to 1. Only then do they share out the whole, and entropy, effective rows and
+    // divergence mean something.
     bool comparable() const { return divergence.has_value(); }
 };
 

@@ -28,17 +28,17 @@ double mean(std::span<float const> values) {
     return moments(values).mean;
 }
 
-double spread(std::span<float const> values) {
+double standard_deviation(std::span<float const> values) {
     return std::sqrt(moments(values).variance);
 }
 
-double length(std::span<float const> values) {
+double norm(std::span<float const> values) {
     return std::sqrt(dot(values, values));
 }
 
-double cosine(std::span<float const> a, std::span<float const> b) {
-    double const lengths = length(a) * length(b);
-    return lengths == 0 ? 0 : dot(a, b) / lengths;
+double cosine_similarity(std::span<float const> a, std::span<float const> b) {
+    double const norms = norm(a) * norm(b);
+    return norms == 0 ? 0 : dot(a, b) / norms;
 }
 
 PatternRow describe_pattern_row(std::span<float const> weights) {
@@ -80,7 +80,7 @@ private:
 
 }  // namespace
 
-WidthSpread measure_width(std::size_t d_head, std::size_t samples) {
+WidthDeviations measure_width(std::size_t d_head, std::size_t samples) {
     Entries entries;
     double scores = 0;
     double gaps = 0;

@@ -10,11 +10,11 @@ namespace onehead {
 
 double sum(std::span<float const> values);
 double mean(std::span<float const> values);
-double spread(std::span<float const> values);                       // standard deviation
-double length(std::span<float const> values);                       // Euclidean
-double cosine(std::span<float const> a, std::span<float const> b);  // -1 to 1; 0 if one of them has no length
+double standard_deviation(std::span<float const> values);
+double norm(std::span<float const> values);                                    // Euclidean
+double cosine_similarity(std::span<float const> a, std::span<float const> b);  // 0 if one of the norms is
 
-// What one row of an attention pattern amounts to: where most of it goes, and how spread out it is.
+// What one row of an attention pattern amounts to: where most of it goes, and over how many rows.
 
 struct PatternRow {
     std::size_t favourite = 0;  // the key with the largest weight; the first of equals
@@ -28,7 +28,7 @@ PatternRow describe_pattern_row(std::span<float const> weights);
 
 // What must hold of a whole pattern [query_pos, key_pos] under a causal mask.
 struct PatternSums {
-    double worst_sum = 0;         // how far a row's shares are from adding up to 1, at worst
+    double worst_sum = 0;         // how far a row's weights are from adding up to 1, at worst
     std::size_t later = 0;        // cells in which a row would read a later one
     std::size_t exact_zeros = 0;  // of these, those that are exactly 0
 };
@@ -38,13 +38,13 @@ PatternSums sum_pattern(Matrix const& pattern);
 // Why scores are divided: the wider the head, the further apart the dot products of queries and keys that
 // know nothing of each other, for no reason but the number of terms.
 
-struct WidthSpread {
+struct WidthDeviations {
     double score = 0;  // standard deviation of q . k
     double gap = 0;    // standard deviation of q . k - q . k'
 };
 
 // From `samples` random queries and pairs of keys whose d_head entries are independent, centred on 0 and of
 // variance 1 (uniform between -sqrt(3) and sqrt(3)). The generator is seeded: the same numbers everywhere.
-WidthSpread measure_width(std::size_t d_head, std::size_t samples);
+WidthDeviations measure_width(std::size_t d_head, std::size_t samples);
 
 }  // namespace onehead

@@ -66,7 +66,7 @@ HeadSurvey survey_head(Matrix const& scores, Matrix const& pattern, std::vector<
                       .duplicate = duplicate.value(),
                       .entropy = entropy.value(),
                       .effective_rows = effective_rows.value(),
-                      .spread = spread_of_scores(scores)};
+                      .score_deviation = deviation_of_scores(scores)};
     find_strongest_pair(survey, pattern);
     return survey;
 }
@@ -94,13 +94,13 @@ std::vector<HeadSurvey> survey_model(Matrix residual, std::size_t n_layer, Block
     return all;
 }
 
-double spread_of_scores(Matrix const& scores) {
+double deviation_of_scores(Matrix const& scores) {
     std::vector<float> visible;
     for (std::size_t i = 0; i < row_count(scores); ++i) {
         auto const seen = row(scores, i).first(i + 1);
         visible.insert(visible.end(), seen.begin(), seen.end());
     }
-    return spread(visible);
+    return standard_deviation(visible);
 }
 
 }  // namespace onehead

@@ -11,8 +11,7 @@
 
 namespace onehead {
 
-// Means are over rows 1, 2, ...: row 0 has no choice but itself. Weights are shares of a row's attention, 0
-// to 1.
+// Means are over rows 1, 2, ...: row 0 has no choice but itself. Weights run from 0 to 1.
 struct HeadSurvey {
     std::size_t layer = 0;
     std::size_t head = 0;
@@ -24,7 +23,7 @@ struct HeadSurvey {
     double duplicate = 0;            // on earlier occurrences of this token; over rows that have some
     double entropy = 0;              // mean, in nats
     double effective_rows = 0;       // mean of e to the entropy
-    double spread = 0;               // standard deviation of the raw scores that rows may see
+    double score_deviation = 0;      // standard deviation of the raw scores that rows may see
     std::size_t query = 0, key = 0;  // the strongest pair of different rows; row 0 is left to `first`
     double strongest = 0;            // its weight
 
@@ -46,6 +45,6 @@ std::vector<HeadSurvey> survey_model(Matrix residual, std::size_t n_layer, Block
                                      std::vector<int> const& ids);
 
 // Standard deviation of the raw scores [query_pos, key_pos] over the pairs that the mask allows.
-double spread_of_scores(Matrix const& scores);
+double deviation_of_scores(Matrix const& scores);
 
 }  // namespace onehead

@@ -211,8 +211,8 @@ double work_normalized(Cell const& cell, Sheet& sheet) {
         sheet.note("root of (variance + epsilon)", variance, epsilon, std::sqrt(variance + epsilon));
     double const x = values[cell.column];
     double const centred = sheet.note(fmt::format("residual[{}] - mean", cell.column), x, mean, x - mean);
-    double const spread_1 = sheet.note("divided by the root", centred, root, centred / root);
-    double const gained = sheet.note("times gain", spread_1, gain, spread_1 * gain);
+    double const standardized = sheet.note("divided by the root", centred, root, centred / root);
+    double const gained = sheet.note("times gain", standardized, gain, standardized * gain);
     double const bias = cell.c.ln_1.bias(cell.column);
     return sheet.note("plus bias", gained, bias, gained + bias);
 }
@@ -237,7 +237,7 @@ std::size_t depth_of_softmax(std::span<float const> scores) {
     return scores.size();
 }
 
-double work_share(Cell const& cell, Sheet& sheet, std::span<float const> scores) {
+double work_weight(Cell const& cell, Sheet& sheet, std::span<float const> scores) {
     auto const best = std::max_element(scores.begin(), scores.end());
     double const largest =
         sheet.note(fmt::format("the largest, of key {}",
@@ -253,7 +253,7 @@ double work_share(Cell const& cell, Sheet& sheet, std::span<float const> scores)
         sheet.add(fmt::format("key {}: exp(difference)", token_at(cell.trace, j)), below, {}, power);
         if (j == cell.column) mine = power;
     }
-    return sheet.note(fmt::format("share of key {}: its exp / sum", token_at(cell.trace, cell.column)), mine,
+    return sheet.note(fmt::format("weight of key {}: its exp / sum", token_at(cell.trace, cell.column)), mine,
                       sheet.sum(), mine / sheet.sum());
 }
 
@@ -291,17 +291,17 @@ double work_softmax(Cell const& cell, Sheet& sheet) {
     auto const scores = all.first(depth_of_softmax(all));
     if (cell.column >= scores.size()) {
         sheet.says =
-            fmt::format("Row {} may not read row {}: its share is exactly 0.", cell.row, cell.column);
+            fmt::format("Row {} may not read row {}: its weight is exactly 0.", cell.row, cell.column);
         return sheet.note("masked", 0);
     }
     sheet.says = fmt::format(
-        "The share of {} in what {} reads: e to the power of its score, as a part of the "
-        "sum over {} keys. Taking the largest score off all of them changes no share and "
+        "The weight that {1} gives to {0}: e to the power of its score, divided by the "
+        "sum of these powers over {2} keys. Taking the largest score off all of them changes no weight and "
         "keeps the powers small.",
         token_at(cell.trace, cell.column), token_at(cell.trace, cell.row), scores.size());
-    double const share = work_share(cell, sheet, scores);
+    double const weight = work_weight(cell, sheet, scores);
     bool const masked_now = cell.c.softmax == softmax_then_mask && cell.column > cell.row;
-    return masked_now ? sheet.note("masked after the softmax: 0 written over it", share, {}, 0) : share;
+    return masked_now ? sheet.note("masked after the softmax: 0 written over it", weight, {}, 0) : weight;
 }
 
 // Numbers of what the head takes home and adds, worked out: the blend, its way back to full width, and the
@@ -327,7 +327,7 @@ double work_blend(Cell const& cell, Sheet& sheet) {
         return sheet.note("nothing to add", 0);
     }
     sheet.says = fmt::format(
-        "Number {} of every value that {} may read, each times its share of the attention; the last one "
+        "Number {} of every value that {} may read, each times its weight; the last one "
         "is {}.",
         cell.column, token_at(cell.trace, cell.row), token_at(cell.trace, weights.size() - 1));
     Matrix const& v = cell.trace[terms::v];

@@ -50,7 +50,7 @@ inline constexpr Term token_embedding{
     .number = 1, .name = "token_embedding", .rows = "pos", .columns = "d_model",
     .formula = "wte[token_id]",
     .symbols = "t_i = wte[id_i]",
-    .meaning = "what the vocabulary knows of the token, wherever it stands",
+    .meaning = "what the model knows of the token, wherever it occurs",
     .part = Part::arrival, .reach = Reach::changed_rows, .reach_deeper = Reach::changed_rows,
     .transformer_lens = "hook_embed", .hugging_face = "wte rows",
     .is_raw = true};
@@ -58,7 +58,7 @@ inline constexpr Term position_embedding{
     .number = 2, .name = "position_embedding", .rows = "pos", .columns = "d_model",
     .formula = "wpe[pos]",
     .symbols = "p_i = wpe[i]",
-    .meaning = "what the model knows of the position, whatever stands there",
+    .meaning = "what the model knows of the position, whatever token is there",
     .part = Part::arrival, .reach = Reach::appended_rows, .reach_deeper = Reach::appended_rows,
     .transformer_lens = "hook_pos_embed", .hugging_face = "wpe rows",
     .is_raw = true};
@@ -74,7 +74,7 @@ inline constexpr Term normalized{
     .number = 4, .name = "normalized", .rows = "pos", .columns = "d_model",
     .formula = "(residual - mean) / sqrt(variance + epsilon) * gain + bias",
     .symbols = "x_i = (r_i − μ_i) / √(σ_i² + ε) · γ + β",
-    .meaning = "the row as the head reads it: mean 0, spread 1, then a learned gain and bias",
+    .meaning = "the row as the head reads it: mean 0, standard deviation 1, then a learned gain and bias",
     .part = Part::arrival, .reach = Reach::changed_rows, .reach_deeper = Reach::rows_from_first,
     .transformer_lens = "output of blocks.{}.ln1, gain and bias included", .hugging_face = "h.{}.ln_1 output"};
 inline constexpr Term q{
@@ -109,14 +109,14 @@ inline constexpr Term scaled_scores{
     .number = 9, .name = "scaled_scores", .rows = "query_pos", .columns = "key_pos",
     .formula = "scores / sqrt(d_head)",
     .symbols = "s′_ij = s_ij / √d_head",
-    .meaning = "the scores, freed from the width of the head",
+    .meaning = "the scores, no longer dependent on the width of the head",
     .part = Part::scoring, .reach = Reach::changed_rows_and_columns, .reach_deeper = Reach::rows_and_columns_from_first,
     .transformer_lens = "", .hugging_face = ""};
 inline constexpr Term masked_scores{
     .number = 10, .name = "masked_scores", .rows = "query_pos", .columns = "key_pos",
     .formula = "scaled_scores where key_pos <= query_pos, -inf elsewhere",
     .symbols = "m_ij = s′_ij for j ≤ i, −∞ for j > i",
-    .meaning = "the scores with everything later than the query erased",
+    .meaning = "the scores with everything later than the query set to -inf",
     .part = Part::scoring, .reach = Reach::changed_rows_and_columns_below, .reach_deeper = Reach::rows_from_first,
     .transformer_lens = "blocks.{}.attn.hook_attn_scores", .hugging_face = "",
     .may_be_masked = true};
@@ -124,14 +124,14 @@ inline constexpr Term softmax{
     .number = 11, .name = "softmax", .rows = "query_pos", .columns = "key_pos",
     .formula = "exp(masked_scores - largest of the row) / sum of these over the row",
     .symbols = "a_ij = exp(m_ij) / Σ_j exp(m_ij)",
-    .meaning = "the attention pattern: the share of its attention that each row gives to each row",
+    .meaning = "the attention pattern: the weight that each row gives to each row",
     .part = Part::scoring, .reach = Reach::rows_from_first, .reach_deeper = Reach::rows_from_first,
     .transformer_lens = "blocks.{}.attn.hook_pattern", .hugging_face = "attentions[{}][0, head]"};
 inline constexpr Term blend{
     .number = 12, .name = "blend", .rows = "query_pos", .columns = "d_head",
     .formula = "sum over key_pos of softmax[query_pos, key_pos] * v[key_pos]",
     .symbols = "z_i = Σ_j a_ij v_j",
-    .meaning = "the values of the rows that were looked at, mixed in those shares",
+    .meaning = "the values of the rows that were read, each times its weight, added up",
     .part = Part::blending, .reach = Reach::rows_from_first, .reach_deeper = Reach::rows_from_first,
     .transformer_lens = "blocks.{}.attn.hook_z", .hugging_face = "h.{}.attn.c_proj input, this head's columns"};
 inline constexpr Term output_projection{
@@ -145,14 +145,14 @@ inline constexpr Term other_heads{
     .number = 14, .name = "other_heads", .rows = "query_pos", .columns = "d_model",
     .formula = "sum of the other heads' output_projection",
     .symbols = "h_i = Σ o_i of the other heads",
-    .meaning = "what the other heads of the block add to the same row",
+    .meaning = "what the other heads of the layer add to the same row",
     .part = Part::addition, .reach = Reach::rows_from_first, .reach_deeper = Reach::rows_from_first,
     .transformer_lens = "", .hugging_face = ""};
 inline constexpr Term projection_bias{
     .number = 15, .name = "projection_bias", .rows = "1", .columns = "d_model",
     .formula = "b_o",
     .symbols = "b_o",
-    .meaning = "added to every row once for the whole block; it belongs to no head",
+    .meaning = "added to every row once for the whole layer; it belongs to no head",
     .part = Part::addition, .reach = Reach::nothing, .reach_deeper = Reach::nothing,
     .transformer_lens = "blocks.{}.attn.b_O", .hugging_face = "h.{}.attn.c_proj.bias"};
 inline constexpr Term residual_after{
