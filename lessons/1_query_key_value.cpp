@@ -46,6 +46,7 @@ void lesson(Lesson& l) {
         fmt::format("Query, key and value are three views of the same {} numbers, each through a learned "
                     "matrix of its own, each {} numbers wide.",
                     facts.d_model, facts.d_head));
+    l.play("worked");
 
     l.ask("How many other rows does it take to work out this row's query, key and value?");
     std::size_t const same = same_when_alone(l, only_row(l.trace()[terms::normalized], l.row()));

@@ -53,6 +53,8 @@ void lesson(Lesson& l) {
                     "Nothing is masked yet: later rows have scores too.",
                     token_at(l.trace(), asking), l.trace().facts.d_head));
     l.show(score_table(l.trace(), asking, std::vector{terms::scores}));
+    l.play("worked");
+    l.play("gaps");
     std::size_t const other = best_other(l.trace(), asking);
     if (other != asking) tell_one_sided(l, asking, other);
     tell_directions(l, asking, other);

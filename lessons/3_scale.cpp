@@ -48,6 +48,7 @@ void lesson(Lesson& l) {
     l.show(score_table(l.trace(), l.row(), steps));
     l.tell("Without the division:");
     l.show(score_table(unscaled, l.row(), std::span{steps}.last(1)));
+    l.play("divisor");
 
     l.ask("Widen a head, and change nothing else: what happens to its scores?");
     l.answer(

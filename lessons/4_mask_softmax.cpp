@@ -24,6 +24,7 @@ void lesson(Lesson& l) {
     l.show(score_table(l.trace(), l.row(), steps));
     l.tell("The whole matrix of weights is the attention pattern:");
     l.show(pattern_grid(l.trace()));
+    l.play("mask");
 
     l.ask("How many cells does the mask erase in the whole matrix, and what are they after the softmax?");
     l.answer(

@@ -62,6 +62,7 @@ void lesson(Lesson& l) {
     l.keep({terms::residual, terms::v, terms::softmax, terms::blend, terms::output_projection,
             terms::other_heads, terms::projection_bias, terms::residual_after});
     tell_blend(l);
+    l.play("mixer");
     l.ask("What is the first number of the blend, d0, made of?");
     l.answer_worked(terms::blend, l.row(), 0);
     tell_widening(l);

@@ -81,6 +81,7 @@ void lesson(Lesson& l) {
     l.show(blend_table(l.trace()));
     l.show(addition_table(l.trace()));
     l.show_and_keep("pattern", pattern_picture(l.trace()));
+    l.play("worked");
     tell_side_by_side(l, outputs);
     tell_sum(l, outputs);
     tell_kinds(l);

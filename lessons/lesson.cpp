@@ -14,6 +14,7 @@
 #include "onehead/io/json.hpp"
 #include "onehead/io/text.hpp"
 #include "onehead/pages/formats.hpp"
+#include "onehead/pages/explore.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/markdown.hpp"
 #include "onehead/pages/reports.hpp"
@@ -158,6 +159,12 @@ void Lesson::add(Block block) {
     if (answers_ != Answers::alone) blocks_.push_back(std::move(block));
 }
 
+void Lesson::play(std::string_view panel) {
+    if (answers_ != Answers::given) return;  // a handout is for paper, and would give its answers away
+    add({Panel{panel}});
+    has_panels_ = true;
+}
+
 void Lesson::show_and_keep(std::string const& name, Picture picture) {
     keep_file(name + ".svg", svg_file(picture));
     add({std::move(picture)});
@@ -214,6 +221,7 @@ Document Lesson::document(bool names_files) const {
         fmt::format("Lesson {}{}", subject_.title, answers_ == Answers::alone ? ": the answers" : ""));
     page.add(sentence(trace_));
     page.add(run_facts(trace_));
+    if (has_panels_) page.add(Panel{"controls"});
     page.add_all(blocks_);
     if (!checks_.empty()) {
         page.chapter("To check an answer");
@@ -226,6 +234,7 @@ Document Lesson::document(bool names_files) const {
     for (Term const& term : kept_) steps.push_back(Link{file_stem(term) + ".csv", file_stem(term) + ".csv"});
     for (auto const& [file, says] : pages_) page.aside(say("{}: {}", Link{file, file}, says));
     if (!steps.empty()) page.aside(say("The steps of this lesson, for every row: {}.", list(steps)));
+    if (has_panels_) page.add(explorer(trace_));
     return page;
 }
 
@@ -262,9 +271,8 @@ void Lesson::keep_trace(Trace const& trace, std::string const& below) {
     keep(all);
     std::vector<std::string> files{"trace.txt", "trace.html", "tokens.csv"};
     for (Term const& term : kept_) files.push_back(file_stem(term) + ".csv");
-    Document const story = trace_story(trace, files);
-    keep_file("trace.txt", text(story));
-    keep_file("trace.html", html(story));
+    keep_file("trace.txt", text(trace_story(trace, files)));
+    keep_file("trace.html", html(trace_page(trace, files)));
     pages_.emplace_back("trace.html", "the whole story of this row");
 }
 

@@ -96,6 +96,7 @@ public:
         add(block_of(std::move(block)));
     }
     void show_and_keep(std::string const& name, Picture picture);  // and name.svg
+    void play(std::string_view panel);  // something to play with, on the page for a browser: see pages/panels.js
 
     // A question, for the reader to think about; `room` is how many lines a handout leaves for its answer.
     void ask(Inline question, std::size_t room = 3);
@@ -143,6 +144,7 @@ private:
     std::filesystem::path folder_;
     Answers answers_;
     Contents blocks_;
+    bool has_panels_ = false;
     int questions_ = 0;
     std::vector<std::pair<int, std::string>> checks_;  // of a handout: the question's number, and the command
     std::vector<OutputFile> files_;

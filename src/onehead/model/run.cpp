@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,13 +83,14 @@ void note_experiment(Trace& trace, Experiment const& experiment) {
     for (auto const& [term, text] : experiment.formulas) trace.set_formula(term, std::string{text});
 }
 
-Trace trace(Run const& run, Case const& c) {
-    Trace trace = trace_head(c, run.tokens);
-    trace.facts = run.facts;
-    trace.facts.divisor = c.divisor;
-    if (run.facts.layer > 0)
+Trace trace(Tokens const& tokens, Facts const& facts, std::shared_ptr<Case const> c) {
+    Trace trace = trace_head(*c, tokens);
+    trace.facts = facts;
+    trace.facts.divisor = c->divisor;
+    trace.made_by = std::move(c);
+    if (facts.layer > 0)
         trace.set_formula(terms::residual,
-                          fmt::format("residual_after of layer {} + its MLP", run.facts.layer - 1));
+                          fmt::format("residual_after of layer {} + its MLP", facts.layer - 1));
     return trace;
 }
 
@@ -133,14 +135,16 @@ Case changed_case(Run const& run, std::string const& experiment) {
 }
 
 Trace trace(Run const& run, std::string const& experiment) {
-    if (experiment.empty()) return trace(run, run.head);
-    Trace changed = trace(run, changed_case(run, experiment));
-    note_experiment(changed, find_experiment(experiment));
-    return changed;
+    Trace result =
+        trace(run.tokens, run.facts, std::make_shared<Case const>(changed_case(run, experiment)));
+    if (!experiment.empty()) note_experiment(result, find_experiment(experiment));
+    return result;
 }
 
 Trace trace(Model const& model, Request const& request) {
-    return trace(prepare(model, request), request.experiment);
+    Run run = prepare(model, request);
+    if (!request.experiment.empty()) return trace(run, request.experiment);
+    return trace(run.tokens, run.facts, std::make_shared<Case const>(std::move(run.head)));
 }
 
 Matrix first_rows(Embedding const& embedding) {

@@ -184,9 +184,10 @@ struct Sentence {
     struct Word {
         std::string text;  // with the space before it
         double weight = 0;
-        bool asks = false;      // the row that the page follows
-        bool is_later = false;  // it comes too late for that row
-        std::string exact;      // "1 ' cat': 0.39942256"
+        std::size_t first = 0, end = 0;  // its tokens: positions first to end - 1
+        bool asks = false;               // the row that the page follows
+        bool is_later = false;           // it comes too late for that row
+        std::string exact;               // "1 ' cat': 0.39942256"
     };
     std::vector<Word> words;
     bool cut_before = false, cut_after = false;
@@ -243,6 +244,11 @@ struct Pair {
     Contents left, right;
 };
 
+// For a browser only: a place that the page's script fills with something to play with, by its name.
+struct Panel {
+    std::string_view name;
+};
+
 // For a browser only: a script (without network, allowed by its hash alone), and the data that it reads as
 // JSON in an element of that name, if it reads any.
 struct Program {
@@ -253,7 +259,7 @@ struct Program {
 
 struct Block {
     std::variant<Heading, Paragraph, FactList, Table, Formula, CodeBlock, Command, Sentence, Picture,
-                 Question, Note, Bullets, Section, RowPart, OtherRow, Fold, Pair, Program>
+                 Question, Note, Bullets, Section, RowPart, OtherRow, Fold, Pair, Panel, Program>
         content;
 };
 

@@ -2,20 +2,20 @@
 //
 // The first part is the arithmetic of one head, in the order of operations of attention/head.cpp and math/exp.cpp, so
 // it gives the same bits: float32 values, every sum in double and in index order, rounded once. It knows nothing of
-// the page, and node can load it. The second part works one number out term by term. The third part is the page.
+// the page, and node can load it. The second part works one number out term by term. The page itself is in panels.js.
 'use strict';
 
 // ---------------------------------------------------------------------------------------------------------------
 // 1. The arithmetic
 // ---------------------------------------------------------------------------------------------------------------
 
-// A matrix of float32, row after row.
-function matrix(rows, columns, values = new Float32Array(rows * columns)) {
-  return {rows, columns, values};
+// A matrix of float32, row after row. Of a long text it may hold only the rows from `first` on.
+function matrix(rows, columns, values = new Float32Array(rows * columns), first = 0) {
+  return {rows, columns, values, first};
 }
 
 function rowOf(m, i) {
-  return m.values.subarray(i * m.columns, (i + 1) * m.columns);
+  return m.values.subarray((i - m.first) * m.columns, (i - m.first + 1) * m.columns);
 }
 
 // e^x = 2^n * e^r with n = round(x / ln 2): a series for e^r, and 2^n put together from its bits.
@@ -43,8 +43,8 @@ function normalize(x, gain, bias, epsilon, kind = '') {
   if (kind === 'raw') return x;
   const n = x.columns;
   const factor = kind === 'unbiased' ? (n - 1) / n : 1;
-  const normalized = matrix(x.rows, n);
-  for (let i = 0; i < x.rows; ++i) {
+  const normalized = matrix(x.rows, n, undefined, x.first);
+  for (let i = x.first; i < x.first + x.rows; ++i) {
     const row = rowOf(x, i), out = rowOf(normalized, i);
     const {mean, variance} = moments(row);
     const root = Math.sqrt(variance + epsilon * factor);
@@ -68,8 +68,8 @@ function moments(row) {
 
 // a [n, inner] times b [inner, m], plus a bias [m] last: [n, m].
 function product(a, b, bias) {
-  const result = matrix(a.rows, b.columns);
-  for (let i = 0; i < a.rows; ++i) rowOf(result, i).set(rowTimes(rowOf(a, i), b, a.columns, bias));
+  const result = matrix(a.rows, b.columns, undefined, a.first);
+  for (let i = a.first; i < a.first + a.rows; ++i) rowOf(result, i).set(rowTimes(rowOf(a, i), b, a.columns, bias));
   return result;
 }
 
@@ -141,8 +141,22 @@ function attend(head, i, {divisor, mask: kind, shift = 0}) {
   const masked = mask(scaled, i, kind);
   const weights = weightsOf(masked, i, kind, shift);
   const blend = rowTimes(weights, head.v, depthOf(weights));
-  const output = rowTimes(blend, head.w_o, blend.length);
+  const output = head.w_o ? rowTimes(blend, head.w_o, blend.length) : null;
   return {scores, scaled_scores: scaled, masked_scores: masked, softmax: weights, blend, output_projection: output};
+}
+
+// The numbers of several rows added up, and rounded once: what the other heads add; the row that leaves.
+function sumOfRows(rows) {
+  const sums = new Float64Array(rows[0].length);
+  for (const row of rows) for (let d = 0; d < sums.length; ++d) sums[d] += row[d];
+  return Float32Array.from(sums);
+}
+
+// The outputs of all heads of the layer for row i, in head order.
+function inHeadOrder(head, i, output) {
+  const outputs = head.others.map(other => rowOf(other, i));
+  outputs.splice(head.place, 0, output);
+  return outputs;
 }
 
 // What a pattern's row tells about itself.
@@ -150,6 +164,13 @@ function effectiveRows(weights) {
   let entropy = 0;
   for (const p of weights) if (p > 0) entropy -= p * Math.log(p);
   return Math.exp(entropy);
+}
+
+// What the slopes p(1 - p) of a row's weights add up to.
+function slopes(weights) {
+  let squares = 0;
+  for (const p of weights) squares += p * p;
+  return 1 - squares;
 }
 
 function sumOf(values, from = 0, to = values.length) {
@@ -208,6 +229,14 @@ function workOut(head, values, settings, step, row, column) {
 }
 
 const WORKS = {
+  token_embedding: (sheet, {head, row, column}) => sheet.note(`wte[${head.ids[row]}, ${column}]`, rowOf(head.token_embedding, row)[column]),
+  position_embedding: (sheet, {head, row, column}) => sheet.note(`wpe[${row}, ${column}]`, rowOf(head.position_embedding, row)[column]),
+  residual(sheet, {head, row, column}) {
+    if (!head.token_embedding) return sheet.note('residual', rowOf(head.residual, row)[column]);
+    sheet.add('token_embedding', rowOf(head.token_embedding, row)[column]);
+    sheet.add('position_embedding', rowOf(head.position_embedding, row)[column]);
+    return sheet.sum;
+  },
   normalized(sheet, {head, row, column}) {
     if (!head.residual || !head.gain) return undefined;
     const values = rowOf(head.residual, row), n = values.length;
@@ -264,15 +293,36 @@ const WORKS = {
     return weight;
   },
   blend(sheet, {head, values, column}) {
+    if (depthOf(values.softmax) === 0) return sheet.note('nothing to add', 0);
     for (let j = 0; j < depthOf(values.softmax); ++j)
       sheet.multiply(`weight of ${head.names[j]} * its v[${column}]`, values.softmax[j], rowOf(head.v, j)[column]);
     return sheet.sum;
   },
   output_projection(sheet, {head, values, column}) {
+    if (!head.w_o) return undefined;
     values.blend.forEach((value, d) => sheet.multiply(`blend[${d}] * W_o[${d}, ${column}]`, value, rowOf(head.w_o, d)[column]));
     return sheet.sum;
   },
+  other_heads(sheet, cell) {
+    if (!cell.head.others) return undefined;
+    addHeads(sheet, cell, null);
+    return sheet.sum;
+  },
+  projection_bias: (sheet, {head, column}) => sheet.note(`b_o[${column}]`, head.b_o[column]),
+  residual_after(sheet, {head, values, row, column}) {
+    if (!head.others) return undefined;
+    sheet.add('residual', rowOf(head.residual, row)[column]);
+    addHeads(sheet, {head, row, column}, values.output_projection);
+    sheet.add(`b_o[${column}]`, head.b_o[column]);
+    return sheet.sum;
+  },
 };
+
+function addHeads(sheet, {head, row, column}, output) {
+  inHeadOrder(head, row, output).forEach((values, h) => {
+    if (values) sheet.add(h === head.place ? `head ${h}, this one` : `head ${h}`, values[column]);
+  });
+}
 
 function workProjection(sheet, {head, row, column}, name) {
   const w = head[`w_${name}`];
@@ -281,6 +331,7 @@ function workProjection(sheet, {head, row, column}, name) {
   sheet.add(`b_${name}[${column}]`, head[`b_${name}`][column]);
   return sheet.sum;
 }
+
 
 if (typeof module !== 'undefined')
   module.exports = {matrix, rowOf, exponential, normalize, product, attend, weightsOf, effectiveRows, sameBits, workOut};

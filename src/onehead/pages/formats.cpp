@@ -8,6 +8,7 @@
 #include "onehead/error.hpp"
 #include "onehead/io/npy.hpp"
 #include "onehead/io/text.hpp"
+#include "onehead/pages/explore.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/picture.hpp"
 #include "onehead/pages/story.hpp"
@@ -49,7 +50,7 @@ std::vector<OutputFile> npy_files(Trace const& trace, Names const& /*names*/) {
 }
 
 std::vector<OutputFile> html_files(Trace const& trace, Names const& names) {
-    return {{"trace.html", [&](Sink const& out) { out(html(trace_story(trace, names))); }}};
+    return {{"trace.html", [&](Sink const& out) { out(html(trace_page(trace, names))); }}};
 }
 
 std::vector<OutputFile> svg_files(Trace const& trace, Names const& /*names*/) {

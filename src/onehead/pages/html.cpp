@@ -28,6 +28,14 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
+std::string_view explore_js();
+std::string_view panels_js();
+
+std::string_view page_script() {
+    static std::string const script = std::string{explore_js()} + std::string{panels_js()};
+    return script;
+}
+
 std::string_view shades_style() {
     return style_css().substr(0, style_css().find("/* Pages */"));
 }
@@ -185,7 +193,10 @@ Markup sentence_word(Sentence::Word const& word) {
     if (word.asks) classes += " asks";
     return Markup{is_spaced ? " " : ""} + inline_element("span",
                                                          as_markup(word.text.substr(is_spaced ? 1 : 0)),
-                                                         {{"class", classes}, {"title", word.exact}});
+                                                         {{"class", classes},
+                                                          {"title", word.exact},
+                                                          {"data-first", std::to_string(word.first)},
+                                                          {"data-end", std::to_string(word.end)}});
 }
 
 // JSON inside an element of a page: what would end the element is written as an escape of JSON.
@@ -273,6 +284,9 @@ struct Html {
     Markup operator()(Pair const& pair) const {
         return element("div", element("section", blocks(pair.left)) + element("section", blocks(pair.right)),
                        {{"class", "pair"}});
+    }
+    Markup operator()(Panel const& panel) const {
+        return element("div", {}, {{"data-panel", std::string{panel.name}}});
     }
     Markup operator()(Program const& program) const {
         Markup const data = program.json.empty()

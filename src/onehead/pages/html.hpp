@@ -11,11 +11,12 @@ namespace onehead {
 
 std::string html(Document const& document);
 
-// style.css and explore.js, which the build puts into the program; and the part of the first that a picture
-// needs.
+// style.css, explore.js with panels.js, and attention/head.cpp, which the build puts into the program; and the
+// part of the first that a picture needs.
 
 std::string_view style_css();
-std::string_view explore_js();
+std::string_view page_script();
+std::string_view head_cpp();
 std::string_view shades_style();
 
 // Text for the inside of an element of HTML or SVG, or of an attribute in double quotes.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "onehead/pages/html.hpp"
 #include "onehead/pages/picture.hpp"
 #include "onehead/pages/story.hpp"
 #include "onehead/trace/files.hpp"
@@ -124,6 +125,7 @@ Document compare_report(Trace const& a, Trace const& b, Comparison const& compar
     }
     page.chapter("Step by step");
     page.add(step_table(comparison));
+    page.add(Program{page_script()});
     return page;
 }
 

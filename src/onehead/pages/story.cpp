@@ -46,22 +46,34 @@ RowPart facts_part(Trace const& trace) {
     return {"facts", {{run_facts(trace)}}};
 }
 
-void introduce(Document& page, Trace const& trace, std::vector<std::string> const& files) {
+RowPart introduction_part(Trace const& trace, std::vector<std::string> const& files) {
     bool const has_tables =
         std::any_of(files.begin(), files.end(), [](auto const& name) { return name.ends_with(".csv"); });
+    return {
+        "introduction",
+        {{Paragraph{
+             say("The text is cut into tokens, and the model keeps a row of {} numbers for each. An "
+                 "attention "
+                 "head lets every row read itself and the rows before it. This page follows one of them: row "
+                 "{} asks, the keys of the other rows answer, and it takes home a weighted sum of their "
+                 "values. All rows do the same at the same time, each for itself.",
+                 trace.facts.d_model, asking_row(trace)),
+             false}},
+         {Paragraph{
+             say("Numbers here are rounded; the CSVs {} hold full precision. The line \"08 scores\" is "
+                 "row {} of {}.",
+                 has_tables ? "beside this page" : "that --out writes", trace.facts.row,
+                 Code{"08_scores.csv"}),
+             true}}}};
+}
+
+void introduce(Document& page, Trace const& trace, std::vector<std::string> const& files) {
     page.add(title_part(trace));
     page.add(sentence(trace));
     page.add(facts_part(trace));
     page.add(Fold{"The tokens", {{token_table(trace)}}});
-    page.paragraph(say(
-        "The text is cut into tokens, and the model keeps a row of {} numbers for each. An attention head "
-        "lets every row read itself and the rows before it. This page follows one of them: row {} asks, the "
-        "keys of the other rows answer, and it takes home a weighted sum of their values. All rows do the "
-        "same at the same time, each for itself.",
-        trace.facts.d_model, asking_row(trace)));
-    page.aside(say(
-        "Numbers here are rounded; the CSVs {} hold full precision. The line \"08 scores\" is row {} of {}.",
-        has_tables ? "beside this page" : "that --out writes", trace.facts.row, Code{"08_scores.csv"}));
+    page.add(introduction_part(trace, files));
+    page.add(Panel{"controls"});
     page.aside(say("Fingerprint of all numbers: {}. Where it is the same, every number is, to the last bit.",
                    Code{trace.fingerprint(), "fingerprint"}));
 }
@@ -109,11 +121,20 @@ RowPart chapter_part(Trace const& trace, Chapter const& chapter, std::size_t num
     return part;
 }
 
+// What there is to play with in a chapter; see panels.js.
+std::vector<std::string_view> panels_of(Chapter const& chapter) {
+    Term const& first = chapter.steps.front();
+    if (first == terms::scores) return {"worked", "gaps", "divisor", "mask"};
+    if (first == terms::blend) return {"mixer"};
+    return {};
+}
+
 void tell(Document& page, Trace const& trace, Chapter const& chapter, std::size_t number,
           std::vector<std::string> const& files) {
     page.chapter(fmt::format("{}. {}", number, chapter.title));
     page.add(chapter_part(trace, chapter, number));
     if (chapter.steps.front() == terms::scores) page.blocks.push_back(pattern_grid(trace));
+    for (std::string_view const panel : panels_of(chapter)) page.add(Panel{panel});
     for (Term const& term : chapter.steps) page.add(tell_step(trace, trace.step(term), files));
 }
 
@@ -140,6 +161,13 @@ Document trace_story(Trace const& trace, std::vector<std::string> const& files) 
     for (Chapter const& chapter : chapters(trace)) tell(page, trace, chapter, ++number, files);
     tell_symbols(page, trace);
     return page;
+}
+
+Contents row_parts(Trace const& trace, std::vector<std::string> const& files) {
+    Contents parts{{title_part(trace)}, {facts_part(trace)}, {introduction_part(trace, files)}};
+    std::size_t number = 0;
+    for (Chapter const& chapter : chapters(trace)) parts.push_back({chapter_part(trace, chapter, ++number)});
+    return parts;
 }
 
 Document trace_summary(Trace const& trace) {
@@ -638,6 +666,8 @@ Sentence::Word word(Trace const& trace, std::size_t first, std::size_t end) {
         word.exact += fmt::format("{}{}: {}", word.exact.empty() ? "" : ", ", token_at(trace, pos), value);
     }
     word.text = in_a_sentence(bytes);
+    word.first = first;
+    word.end = end;
     word.asks = first <= row && row < end;
     word.is_later = first > row && word.weight == 0;
     return word;

@@ -16,6 +16,9 @@ namespace onehead {
 // The whole story. files: the names of all that is written beside it, to which it refers; none if nothing is.
 Document trace_story(Trace const& trace, std::vector<std::string> const& files);
 
+// All that it says of its row alone: a page's script puts these parts of another row's story in their place.
+Contents row_parts(Trace const& trace, std::vector<std::string> const& files);
+
 // The run and its row of scores: what one wants to see at once.
 Document trace_summary(Trace const& trace);
 

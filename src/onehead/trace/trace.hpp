@@ -16,6 +16,8 @@
 
 namespace onehead {
 
+struct Case;  // in attention/head.hpp
+
 struct Token {
     int id = 0;
     std::string bytes{};    // need not be UTF-8: an emoji is several tokens; empty where nobody knows them
@@ -68,6 +70,10 @@ class Trace {
 public:
     Tokens tokens;
     Facts facts;
+
+    // The head that made it, for pages that work its numbers out again. A trace that was read from files has
+    // none.
+    std::shared_ptr<Case const> made_by;
 
     // Appends a step and returns its values, which stay where they are. Throws an Error that names step, row
     // and column of a value that is not finite (-inf may stand in masked scores).

@@ -1,0 +1,667 @@
+"""The pages' script in a real browser, used as a person would: by clicking, dragging and typing.
+
+Expected numbers come from the CSVs of the program's own experiments (to the bit, where the page promises bits) and from numpy.
+ONEHEAD_EVERY_LOOK=1 goes through light and dark at 400 and 1200 px; by default it is light at 1200 px.
+"""
+import csv
+import itertools
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+import numpy
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+from programs import MINI, SHARED, SOURCE, onehead, run  # noqa: E402
+
+LOOKS = list(itertools.product(("light", "dark"), (400, 1200))) if os.environ.get("ONEHEAD_EVERY_LOOK") else [("light", 1200)]
+REAL = SHARED / "gpt2-small" / "block5.safetensors"
+HOSTILE = "<b>bold</b> \"quoted\" 'single' & \U0001F600 \u05e9\u05dc\u05d5\u05dd \u202eevil</script><script>alert(1)</script> =1+1 ${x} `y`"
+TRACES = {"default": ["--model", MINI], "fox": ["--model", MINI, "--layer", "3", "--head", "2", "--text-file", SOURCE / "data/texts/fox.txt"]}
+if REAL.exists():
+    TRACES["real"] = ["--model", REAL, "--layer", "5", "--head", "5"]
+EXPERIMENTS = ("unscaled", "divide-by-sqrt-d-model", "unmasked", "masked-by-zero", "masked-by-10000", "masked-after-softmax")
+BROWSER = shutil.which("chromium")
+
+
+def open_browser(theme="light", width=1200, scripts=True):
+    options = Options()
+    options.binary_location = BROWSER
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars",
+                     f"--blink-settings=preferredColorScheme={0 if theme == 'dark' else 1}", f"--window-size={max(width, 500)},1000"):
+        options.add_argument(argument)
+    if not scripts:
+        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+    return driver
+
+
+def read_step(folder, stem):
+    """[rows, columns] in float32, and the same as the texts that the CSV has."""
+    with open(next(folder.glob(f"[0-9][0-9]_{stem}.csv")), newline="", encoding="utf-8") as file:
+        texts = [record[3:] for record in csv.reader(file)][1:]
+    return numpy.array(texts, dtype=numpy.float32), texts
+
+
+def weight_text(value):
+    return str(int(value)) if value in (0, 1) else f"{value:.3f}".removeprefix("0")
+
+
+class BrowserTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if BROWSER is None:
+            raise unittest.SkipTest("SKIPPED: chromium is not here")
+        cls.place = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.place.cleanup)
+        cls.folder = pathlib.Path(cls.place.name)
+        cls.made = {}
+        cls.browsers = {}
+        for theme, width in LOOKS:
+            cls.browsers[theme, width] = open_browser(theme, width)
+            cls.addClassCleanup(cls.browsers[theme, width].quit)
+
+    @classmethod
+    def trace(cls, name, *options):
+        """The folder of a trace, made once for all tests."""
+        if name not in cls.made:
+            out = cls.folder / name
+            result = onehead("trace", *options, "--out", out, "--format", "csv,html,text", "--quiet")
+            assert result.returncode == 0, result.stderr
+            cls.made[name] = out
+        return cls.made[name]
+
+    def each(self, traces=None):
+        """Every look and trace in turn, with its page open."""
+        for look, name in itertools.product(LOOKS, traces or TRACES):
+            self.browser, self.where = self.browsers[look], f"{name}, {look}: "
+            self.name, self.folder_of_run = name, self.trace(name, *TRACES[name])
+            self.facts = json.loads((self.folder_of_run / "trace.json").read_text())
+            with open(self.folder_of_run / "tokens.csv", newline="", encoding="utf-8") as file:
+                self.n = len(list(csv.reader(file))) - 1
+            self.row = self.n - 2
+            self.open(self.folder_of_run / "trace.html")
+            yield name
+            self.assert_quiet()
+
+    def _formatMessage(self, msg, standardMsg):
+        """Which page it was, in front of what is wrong."""
+        return getattr(self, "where", "") + super()._formatMessage(msg, standardMsg)
+
+    def open(self, file, state=""):
+        self.browser.get("about:blank")
+        self.browser.get(file.as_uri() + state)
+        WebDriverWait(self.browser, 20).until(lambda _: "recomputed" in self.text("#recomputed") or not self.all("#recomputed"))
+
+    def assert_quiet(self):
+        """No message on the console, nothing requested, nothing wider than the window."""
+        self.assertEqual(self.browser.get_log("browser"), [])
+        self.assertEqual(self.script("return performance.getEntriesByType('resource').map(entry => entry.name)"), [])
+        self.assertTrue(self.script("return document.documentElement.scrollWidth <= innerWidth"), "wider than the window")
+
+    def experiment(self, name):
+        return self.trace(f"{self.name}-{name}", *TRACES[self.name], "--experiment", name)
+
+    def script(self, code, *arguments):
+        return self.browser.execute_script(code, *arguments)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self, selector):
+        found = self.all(selector)
+        return found[0].get_attribute("textContent") if found else ""
+
+    def show(self, element):
+        self.script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", element)
+        return element
+
+    def click(self, element):
+        element = self.one(element) if isinstance(element, str) else element
+        self.show(element)
+        ActionChains(self.browser).move_to_element(element).click().perform()
+
+    def button(self, within, words):
+        return next(b for b in self.all(f"{within} button") if words in b.get_attribute("textContent"))
+
+    def press(self, element, *keys):
+        self.show(element)
+        self.script("arguments[0].focus()", element)
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    def drag(self, element, start, right):
+        """From a place in the element, measured from its middle, so many pixels to the right."""
+        self.show(element)
+        ActionChains(self.browser).move_to_element_with_offset(element, start, 0).click_and_hold().move_by_offset(right // 2, 0).move_by_offset(right - right // 2, 0).release().perform()
+
+    @property
+    def address(self):
+        return dict(part.split("=", 1) for part in self.script("return decodeURIComponent(location.hash.slice(1))").split("&") if part)
+
+    def shown_weights(self):
+        """What the words of the text say of their weights: {position: text}, every digit."""
+        words = ", ".join(word.get_attribute("title") for word in self.all(".sentence [data-first]"))
+        return {int(m[1]): m[2] for m in re.finditer(r"(?:^|, )(\d+) '(?:[^'\\]|\\.)*'\S*: ([-\d.e]+)", words)}
+
+    def assert_weights(self, folder, row=None):
+        """The page's weights are those of a trace, to the bit."""
+        row = self.row if row is None else row
+        expected = read_step(folder, "softmax")[0][row]
+        shown = self.shown_weights()
+        self.assertEqual(sorted(shown), list(range(self.n)))
+        self.assertEqual([numpy.float32(shown[key]) for key in range(self.n)], list(expected))
+
+
+class FollowAnyRow(BrowserTest):
+    def assert_follows(self, row):
+        weights = read_step(self.folder_of_run, "softmax")[0][row]
+        best = int(weights.argmax())
+        self.assertIn(f"row {row} '", self.text("h1"))
+        self.assertIn(f"row {row} '", self.browser.title)
+        self.assertIn(f"{row} '", self.text(".controls .which"))
+        chapter = self.text("[data-part=chapter-3]")
+        self.assertRegex(chapter, rf"Row {row} '.*' gives most weight to {'itself' if best == row else f'row {best} '}")
+        self.assertEqual([w.get_attribute("data-first") for w in self.all(".sentence .asks")], [str(row)])
+        self.assertEqual([w.get_attribute("aria-checked") for w in self.all(".sentence [role=radio]")].count("true"), 1)
+        for grid in self.all("table[role=grid]"):
+            self.assertIn(f"{row} '", grid.find_element(By.CSS_SELECTOR, "tr.asks th").get_attribute("textContent"))
+        for panel in ("divisor", "mask", "gaps", "mixer"):
+            self.assertIn(f"{row} '", self.text(f".{panel} caption"), panel)
+        self.assertTrue(all(label.get_attribute("textContent").startswith(f"{row} ") for label in self.all("svg.live text.asks")))
+        self.assert_weights(self.folder_of_run, row)
+        first = read_step(self.folder_of_run, "q")[0][row][0]
+        self.assertIn(f"{first:.3f}", self.text("[data-part=chapter-2]"))
+
+    def test_by_a_word_a_label_and_the_keys(self):
+        for _ in self.each():
+            self.assert_follows(self.row)
+            self.click(self.all(".sentence [role=radio]")[1])
+            self.assert_follows(1)
+            self.assertEqual(self.address["row"], "1")
+            ActionChains(self.browser).send_keys(Keys.ARROW_RIGHT).perform()  # the word has the focus
+            self.assert_follows(2)
+            ActionChains(self.browser).send_keys(Keys.ARROW_LEFT).perform()
+            self.assert_follows(1)
+            self.press(self.one("body"), Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+            self.script("document.activeElement.blur()")
+            ActionChains(self.browser).send_keys(Keys.ARROW_RIGHT).perform()
+            self.assertGreater(int(self.address["row"]), 1)
+            label = [t for t in self.all('section[id="08_scores"] svg.live text.row')][0]
+            self.click(label)
+            self.assert_follows(0)
+            self.click(self.button(".controls", "later row"))
+            self.assert_follows(1)
+            for head in self.all("table[role=grid] tr:nth-child(5) th")[:1]:
+                self.click(head)
+                self.assert_follows(3)
+
+    def test_every_row_has_its_story(self):
+        for _ in self.each():
+            for row in range(self.n):
+                self.click(self.all(".sentence [role=radio]")[row])
+                self.assert_follows(row)
+
+
+class Microscope(BrowserTest):
+    def test_a_cell_of_scores(self):
+        for _ in self.each():
+            scores, texts = read_step(self.folder_of_run, "scores")
+            query, key = 3, 1
+            cell = self.script("""return [...document.querySelectorAll('section[id="08_scores"] svg path')].find(
+                path => path.textContent.startsWith(arguments[0]) && path.textContent.includes(' reads ' + arguments[1]))""", f"{query} '", f"{key} '")
+            self.click(cell)
+            self.assertEqual(self.address["cell"], f"scores,{query},{key}")
+            self.assertEqual(numpy.float32(self.text(".worked .result strong")), scores[query, key])
+            bars = self.all(".worked svg rect.q"), self.all(".worked svg rect.k"), self.all(".worked svg g > title")
+            self.assertEqual([len(found) for found in bars], [64] * 3)
+            self.assertAlmostEqual(float(self.text(".worked svg text.landing")), float(scores[query, key]), delta=0.0051)
+            products = read_step(self.folder_of_run, "q")[0][query].astype(float) * read_step(self.folder_of_run, "k")[0][key]
+            said = [float(title.get_attribute("textContent").split(" = ")[1].split(",")[0]) for title in bars[2]]
+            numpy.testing.assert_allclose(said, products, atol=0.0051)
+            self.click(self.one(".worked input[value=size]"))
+            said = [abs(float(t.get_attribute("textContent").split(" = ")[1].split(",")[0])) for t in self.all(".worked svg g > title")]
+            self.assertEqual(said, sorted(said, reverse=True))
+            self.assertEqual(self.address["order"], "size")
+            directions = [line.get_attribute("textContent") for line in self.all(".worked table.keys button")]
+            self.assertEqual(directions, [f"{scores[query, key]:.2f}", f"{scores[key, query]:.2f}"])
+            self.assertIn(f"{scores[query, key]:.2f}", directions[0])
+            self.click(self.all(".worked table.keys button")[1])  # the other direction
+            self.assertEqual(self.address["cell"], f"scores,{key},{query}")
+            self.assertEqual(self.text(".worked .agrees"), "The program wrote the same bits.")
+
+    def test_any_number_by_typing_and_its_command(self):
+        for name in self.each():
+            for step in ("normalized", "q", "k", "v", "scaled_scores", "masked_scores", "softmax", "blend", "output_projection", "other_heads", "residual_after"):
+                if not list(self.folder_of_run.glob(f"[0-9][0-9]_{step}.csv")):
+                    continue  # an excerpt leaves out what it cannot know
+                values, _ = read_step(self.folder_of_run, step)
+                Select(self.one(".worked select")).select_by_value(step)
+                for place, number in enumerate((2, 5)):
+                    field = self.all(".worked input[type=number]")[place]
+                    self.press(self.show(field))
+                    ActionChains(self.browser).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys(str(number), Keys.TAB).perform()
+                self.assertEqual(self.address["cell"], f"{step},2,5")
+                if name == "real" and step == "normalized":  # made of rows that the excerpt does not have
+                    continue
+                shown = self.text(".worked .result strong")
+                self.assertEqual(numpy.float32(shown.replace("inf", "inf")), values[2, 5], step)
+                self.assertEqual(self.text(".worked .agrees"), "The program wrote the same bits.", step)
+                command = self.text(".worked .command code")
+                words = command.replace("'", "").split()
+                self.assertEqual(words[:5], ["onehead", "worked", step, "2", "5"])
+                if "--model" in words:
+                    words[words.index("--model") + 1] = str(REAL)
+                else:
+                    words += ["--model", str(MINI)]
+                printed = onehead(*words[1:]).stdout
+                self.assertIn(f"{shown}", printed, command)
+
+    def test_numbers_of_a_what_if_have_the_command_of_its_experiment(self):
+        for _ in self.each(["default"]):
+            self.click(self.button(".divisor", "unscaled"))
+            self.click(self.all(".divisor td button.number")[2])
+            self.assertIn("--experiment unscaled", self.text(".worked .command code"))
+            self.click(".mask input[value=none]")
+            self.assertEqual(self.all(".worked .command code"), [])
+
+    def test_the_command_can_be_copied(self):
+        for _ in self.each(["default"]):
+            self.click(self.button(".worked", "Copy"))
+            WebDriverWait(self.browser, 5).until(lambda _: self.button(".worked", "Copied"))
+
+
+class Divisor(BrowserTest):
+    def figures(self):
+        return float(self.text(".divisor .effective")), float(self.text(".divisor .slopes"))
+
+    def assert_figures(self, weights):
+        p = numpy.asarray(weights, dtype=float)
+        entropy = -sum(x * math.log(x) for x in p if x > 0)
+        rows, slopes = self.figures()
+        self.assertAlmostEqual(rows, math.exp(entropy), delta=0.00501)
+        self.assertAlmostEqual(slopes, 1 - (p * p).sum(), delta=0.000501)
+
+    def test_the_marks_give_the_experiments_to_the_bit(self):
+        for _ in self.each():
+            slider = self.one(".divisor input[type=range]")
+            for folder, how in ((self.experiment("unscaled"), lambda: self.press(slider, Keys.HOME)),
+                                (self.experiment("divide-by-sqrt-d-model"), lambda: self.press(slider, Keys.END)),
+                                (self.folder_of_run, lambda: self.click(self.button(".divisor", "√d_head"))),
+                                (self.experiment("unscaled"), lambda: self.click(self.button(".divisor", "Flip"))),
+                                (self.folder_of_run, lambda: self.click(self.button(".divisor", "Flip")))):
+                how()
+                self.assert_weights(folder)
+                self.assert_figures(read_step(folder, "softmax")[0][self.row])
+            self.assertNotIn("divisor", self.address)
+
+    def test_between_the_marks_by_dragging(self):
+        for _ in self.each():
+            slider = self.one(".divisor input[type=range]")
+            width = slider.size["width"]
+            at = float(slider.get_property("value"))
+            wide = math.sqrt(self.facts["d_model"])
+            place = (at - 1) / (wide - 1) - 0.5
+            self.drag(slider, round(place * (width - 16)), -width // 5)
+            divisor = float(self.address["divisor"])
+            self.assertTrue(1 < divisor < at, divisor)
+            scores = read_step(self.folder_of_run, "scores")[0][self.row][:self.row + 1].astype(float)
+            powers = numpy.exp((scores - scores.max()) / divisor)
+            weights = powers / powers.sum()
+            shown = self.shown_weights()
+            numpy.testing.assert_allclose([float(shown[key]) for key in range(self.row + 1)], weights, rtol=1e-5, atol=1e-7)
+            self.assert_figures(weights)
+            self.assertFalse(self.one(".changes").get_attribute("hidden"))
+            self.click(self.button(".changes", "Undo"))
+            self.assert_weights(self.folder_of_run)
+
+
+class Gaps(BrowserTest):
+    def assert_nothing_moved(self):
+        self.assert_weights(self.folder_of_run)
+        self.assertRegex(self.text(".gaps .verdict"), rf"All {self.n} weights have the same bits")
+        weights = read_step(self.folder_of_run, "softmax")[0][self.row]
+        said = [line.get_attribute("textContent") for line in self.all(".gaps td button.number")]
+        self.assertEqual(said, [weight_text(w) for w in weights[:self.row + 1]])
+
+    def test_drag_the_origin_and_add_a_number(self):
+        for _ in self.each():
+            before = self.text(".gaps .line")
+            line = self.one(".gaps .line svg")
+            self.drag(line, 0, -80)
+            shift = float(self.address["shift"])
+            self.assertGreater(shift, 0)  # the origin went left: every score is larger now
+            self.assertNotEqual(self.text(".gaps .line"), before)
+            self.assert_nothing_moved()
+            scaled = read_step(self.folder_of_run, "scaled_scores")[0][self.row]
+            first = self.text(".gaps tbody tr td")
+            self.assertAlmostEqual(float(first), float(scaled[0]) + shift, delta=0.0051)
+            slider = self.one(".gaps input[type=range]")
+            self.press(slider, Keys.END)
+            self.assertEqual(self.address["shift"], "20")
+            self.assert_nothing_moved()
+            self.press(slider, Keys.HOME, Keys.ARROW_RIGHT)
+            self.assertEqual(self.address["shift"], "-19.75")
+            self.assert_nothing_moved()
+            self.click(self.button(".gaps", "0"))
+            self.assertNotIn("shift", self.address)
+
+
+class Mask(BrowserTest):
+    def test_each_kind_is_its_experiment_to_the_bit(self):
+        for _ in self.each():
+            for kind, experiment in (("none", "unmasked"), ("0", "masked-by-zero"), ("-10000", "masked-by-10000"), ("after", "masked-after-softmax"), ("-inf", None)):
+                self.click(f".mask input[value='{kind}']")
+                folder = self.experiment(experiment) if experiment else self.folder_of_run
+                self.assert_weights(folder)
+                weights = read_step(folder, "softmax")[0][self.row].astype(float)
+                self.assertIn(f"sums to {weights.sum():.6f}", self.text(".mask .total p"))
+                self.assertEqual(bool(self.all(".mask .sum.broken")), weights.sum() < 1 - 1e-5, kind)
+                own, later, missing = [float(part.value_of_css_property("width")[:-2]) for part in self.all(".mask .sum span")]
+                whole = own + later + missing
+                self.script("return 0")
+                self.assertEqual(self.address.get("mask", "-inf"), kind)
+                share = float(self.one(".mask .sum .past").get_attribute("style").split(":")[1].strip(" %;")) / 100
+                self.assertAlmostEqual(share, weights[self.row + 1:].sum(), delta=1e-4)
+                self.assertGreater(whole, 0)
+            self.press(self.one(".mask input[value='-inf']"), Keys.ARROW_DOWN)
+            self.assertEqual(self.address["mask"], "none")
+
+    def test_after_the_softmax_the_sum_breaks(self):
+        for _ in self.each(["default"]):
+            self.click(".mask input[value=after]")
+            total = read_step(self.experiment("masked-after-softmax"), "softmax")[0][self.row].astype(float).sum()
+            self.assertLess(total, 0.99)
+            self.assertIn(f"sums to {total:.6f} and not to 1", self.text(".mask .verdict"))
+            missing = self.one(".mask .sum .missing")
+            self.assertGreater(missing.size["width"], 10)
+            self.click(self.all(".sentence [role=radio]")[-1])
+            self.assertIn("No row comes after row 5", self.text(".mask .verdict"))
+
+
+class Mixer(BrowserTest):
+    def test_bars_and_the_mix(self):
+        for _ in self.each():
+            weights, values = read_step(self.folder_of_run, "softmax")[0][self.row].astype(float), read_step(self.folder_of_run, "v")[0].astype(float)
+            blend = read_step(self.folder_of_run, "blend")[0][self.row].astype(float)
+            lines = self.all(".mixer tbody tr")
+            for line in lines:
+                key = int(line.find_element(By.TAG_NAME, "input").get_attribute("value"))
+                weight, norm, loud = [cell.get_attribute("textContent") for cell in line.find_elements(By.TAG_NAME, "td")[:3]]
+                self.assertEqual(weight, weight_text(weights[key]))
+                self.assertAlmostEqual(float(norm), numpy.linalg.norm(values[key]), delta=0.0051)
+                self.assertAlmostEqual(float(loud), weights[key] * numpy.linalg.norm(values[key]), delta=0.0051)
+            self.assertRegex(self.text(".mixer .verdict"), f"the blend of row {self.row}: the same bits")
+            best = int(weights.argmax())
+            self.click(f".mixer input[value='{best}']")
+            left = weights.copy()
+            left[best] = 0
+            mix = left @ values
+            self.assertIn(f"the norm is {numpy.linalg.norm(mix):.2f} instead of {numpy.linalg.norm(blend):.2f}", self.text(".mixer .verdict"))
+            cosine = mix @ blend / numpy.linalg.norm(mix) / numpy.linalg.norm(blend)
+            self.assertAlmostEqual(float(self.text(".mixer .verdict").rsplit(" ", 1)[1].rstrip(".")), cosine, delta=0.0051)
+            self.assertEqual(self.address["without"], str(best))
+            self.click(f".mixer input[value='{best}']")
+            slider = self.one(".mixer input[type=range]")
+            self.press(slider, Keys.HOME)
+            self.assertIn("0 of", self.text(".mixer output"))
+            self.assertIn("the norm is 0.00", self.text(".mixer .verdict"))
+            self.press(slider, Keys.ARROW_RIGHT)
+            self.assertEqual(len(self.all(".mixer svg[role=img] path title")), 1)
+            self.press(slider, Keys.END)
+            self.assertIn("the same bits", self.text(".mixer .verdict"))
+
+
+class Flow(BrowserTest):
+    def test_it_is_the_spine_of_the_page(self):
+        head = (SOURCE / "src/onehead/attention/head.cpp").read_text()
+        for name in self.each():
+            width, n = self.facts["d_model"], self.n
+            shapes = {b.get_attribute("data-step"): b.find_element(By.CSS_SELECTOR, ".shape").get_attribute("textContent") for b in self.all(".flow li button")}
+            self.assertEqual([shapes[step] for step in ("normalized", "q", "v", "softmax", "blend", "output_projection")],
+                             [str(width), "64", f"{n} × 64", str(n), "64", str(width)])
+            self.click(".flow button[data-step=q]")
+            seen = []
+            while True:
+                lit = self.all(".flow [aria-current=step]")
+                self.assertEqual(len(lit), 1)
+                step = lit[0].get_attribute("data-step")
+                seen.append(step)
+                for code in self.all(".flow pre code"):
+                    self.assertIn(code.get_attribute("textContent"), head)
+                row = read_step(self.folder_of_run, step)[0][self.row]
+                numbers = [b.get_attribute("textContent") for b in self.all(".flow .numbers button")]
+                pattern = {"softmax": weight_text}.get(step, lambda x, s=step: ("-inf" if x == -math.inf else f"{x:.{2 if 'scores' in s else 3}f}"))
+                self.assertEqual([t.lstrip("-") for t in numbers], [pattern(float(x)).lstrip("-") for x in row[:8]])
+                forward = self.button(".flow", "next")
+                if not forward.is_enabled():
+                    break
+                self.script("arguments[0].click()", forward)
+                place = self.script("return document.querySelector('section[id$=\"_' + arguments[0] + '\"]').getBoundingClientRect().top", self.address["step"]) if "step" in self.address else 0
+                self.assertTrue(-5 <= place < 900, place)
+            expected = ["q", "k", "v", "scores", "scaled_scores", "masked_scores", "softmax", "blend", "output_projection"]
+            self.assertEqual(seen, expected + (["residual_after"] if name != "real" else []))
+            self.script("arguments[0].click()", self.button(".flow", "back"))
+            self.assertEqual(self.one(".flow [aria-current]").get_attribute("data-step"), seen[-2])
+
+
+class Predict(BrowserTest):
+    def test_the_page_asks_before_it_shows(self):
+        for _ in self.each():
+            weights = read_step(self.folder_of_run, "softmax")[0]
+            switch = self.one(".controls input[role=switch]")
+            self.click(switch)
+            self.assertFalse(self.one(".divisor").is_displayed())
+            self.assertFalse(self.one("[data-part=chapter-3]").is_displayed())
+            self.assertEqual(self.shown_weights(), {})
+            self.assertNotIn(weight_text(weights[self.row].max()), self.one("main").text)
+            best = int(weights[self.row].argmax())
+            wrong = next(key for key in range(self.row + 1) if weights[self.row][key] != weights[self.row].max())
+            self.click(self.all(".question button.guess")[wrong])
+            verdict = self.text(".controls .verdict")
+            self.assertIn("You said", verdict)
+            self.assertIn(weight_text(weights[self.row][wrong]), verdict)
+            self.assertIn(f": {weight_text(weights[self.row].max())}. 0 of 1 so far.", verdict)
+            self.assertTrue(self.one(".divisor").is_displayed())
+            self.click(self.button(".controls", "earlier row"))
+            self.assertFalse(self.one(".divisor").is_displayed())
+            best = int(weights[self.row - 1].argmax())
+            self.click(self.all(".question button.guess")[best])
+            self.assertIn("Right: row", self.text(".controls .verdict"))
+            self.assertIn("1 of 2 so far", self.text(".controls .verdict"))
+            self.click(switch)
+            self.assertNotIn("predict", self.address)
+
+
+class TheCheck(BrowserTest):
+    def test_every_number_is_recomputed(self):
+        for _ in self.each():
+            steps = ("residual", "normalized", "q", "k", "v", "scores", "scaled_scores", "masked_scores", "softmax", "blend", "output_projection", "other_heads", "residual_after")
+            # What an excerpt does not hold cannot be worked out again: residual, and what is made of it.
+            own = [step for step in steps if list(self.folder_of_run.glob(f"[0-9][0-9]_{step}.csv")) and not (step == "residual" and self.facts["layer"] > 0)
+                   and not (step == "normalized" and not list(self.folder_of_run.glob("[0-9][0-9]_residual.csv")))]
+            count = sum(read_step(self.folder_of_run, step)[0].size for step in own)
+            self.assertEqual(self.text("#recomputed"), f"{count} of {count} numbers recomputed here: the same bits")
+
+    def test_a_difference_is_shown(self):
+        for _ in self.each(["default"]):
+            page = (self.folder_of_run / "trace.html").read_text()
+            start = page.index('"name":"scores"')
+            at = page.index('"float32":"', start) + len('"float32":"')
+            changed = self.folder / "changed.html"
+            changed.write_text(page[:at] + ("A" if page[at] != "A" else "B") + page[at + 1:])
+            self.open(changed)
+            self.assertRegex(self.text("#recomputed"), r"^7439 of 7440 numbers recomputed here have the same bits. The first that differs: scores, row 0, column 0")
+            self.assertIn("differs", self.one("#recomputed").get_attribute("class"))
+
+
+class Address(BrowserTest):
+    STATE = "#row=2&divisor=1&mask=none&cell=scores,4,1"
+
+    def test_a_view_can_be_linked_and_reloaded(self):
+        for _ in self.each():
+            for again in (False, True):
+                if again:
+                    self.browser.refresh()
+                else:
+                    self.open(self.folder_of_run / "trace.html", self.STATE)
+                self.assertIn("row 2 '", self.text("h1"))
+                self.assertEqual(self.text(".divisor .tools output"), "1, unscaled")
+                self.assertTrue(self.one(".mask input[value=none]").is_selected())
+                self.assertEqual(self.text(".worked .result").split(" =")[0], "scores[4, 1]")
+            scores = read_step(self.folder_of_run, "scores")[0][2].astype(float)
+            weights = numpy.exp(scores - scores.max()) / numpy.exp(scores - scores.max()).sum()
+            shown = self.shown_weights()
+            numpy.testing.assert_allclose([float(shown[key]) for key in range(self.n)], weights, rtol=1e-5, atol=1e-30)
+            self.click(self.all(".sentence [role=radio]")[3])
+            self.assertEqual(self.address["row"], "3")
+            self.script("location.hash = '#row=1'")
+            WebDriverWait(self.browser, 5).until(lambda _: "row 1 '" in self.text("h1"))
+            self.assert_weights(self.folder_of_run, 1)
+            self.script("location.hash = '#08_scores'")  # a place of the page is no state
+            self.assertIn("row 1 '", self.text("h1"))
+
+    def test_nonsense_is_passed_over(self):
+        for _ in self.each(["default"]):
+            for state in ("#row=99", "#row=x&divisor=0&mask=constructor&cell=scores,99,1", "#cell=toString,1,1&step=__proto__&shift=1e9", "#%E0%A4%A", "#divisor=NaN&without=7,8", "#row=&divisor="):
+                self.open(self.folder_of_run / "trace.html", state)
+                self.assertIn("row 4 '", self.text("h1"), state)
+                self.assert_weights(self.folder_of_run)
+                self.assert_quiet()
+
+
+class ThePage(BrowserTest):
+    def test_hostile_tokens_stay_text(self):
+        for browser in self.browsers.values():
+            self.browser = browser
+            out = self.trace("hostile", "--model", MINI, "--text", HOSTILE)
+            self.open(out / "trace.html")
+            self.n = len((out / "tokens.csv").read_text().splitlines()) - 1
+            words = self.all(".sentence [role=radio]")
+            for word in (words[0], words[5], words[-1]):
+                self.click(word)
+            self.click(self.button(".divisor", "unscaled"))
+            self.assertEqual([self.all(name) for name in ("b:not(.bar b)", "main script:not([type]) ~ script[src]", "img")], [[], [], []])
+            self.assertIn("</script", self.text(".sentence"))
+            self.assert_quiet()
+
+    def test_without_script_it_reads_as_before(self):
+        browser = open_browser(scripts=False)
+        self.addCleanup(browser.quit)
+        out = self.trace("default", *TRACES["default"])
+        browser.get((out / "trace.html").as_uri())
+        body = browser.find_element(By.TAG_NAME, "main").text
+        for says in ("How row 4", "3. It scores every row, and the scores become weights", "gives most weight to row 1", "The attention pattern", "The symbols"):
+            self.assertIn(says, body)
+        for says in ("Play with this page", "Predict first", "The divisor", "recomput"):
+            self.assertNotIn(says, body)
+        self.assertNotIn("gives most weight to row 0", body)  # no other row's story shows
+
+    def test_it_is_whole_for_keyboard_and_screen_reader(self):
+        for _ in self.each(["default"]):
+            for control in self.all("main button, main input, main select"):
+                name = self.script("const e = arguments[0]; return (e.getAttribute('aria-label') || e.textContent || (e.closest('label') || {textContent: ''}).textContent).trim()", control)
+                self.assertTrue(name, control.get_attribute("outerHTML"))
+            for picture in self.all(".panel svg, .flow svg"):
+                self.assertEqual(picture.get_attribute("role"), "img")
+                self.assertTrue(picture.get_attribute("aria-label"))
+            self.assertEqual(self.one("[role=status]").get_attribute("aria-live"), "polite")
+            self.click(self.all(".sentence [role=radio]")[2])
+            self.assertRegex(self.text("[role=status]"), "^Row 2 ' sat' asks. It gives most weight to 0 'The': .434.")
+            grid = self.one("table[role=grid]")
+            cell = grid.find_element(By.CSS_SELECTOR, "td[tabindex='0']")
+            self.press(cell, Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ENTER)
+            self.assertRegex(self.address["cell"], r"^softmax,\d,1$")
+
+    def test_prints_on_two_pages(self):
+        for _ in self.each(["default"]):
+            import base64
+            printed = base64.b64decode(self.browser.print_page())
+            self.assertLessEqual(len(re.findall(rb"/Type\s*/Page\b", printed)), 2)
+
+    def test_sizes(self):
+        twenty = "one river seven green clock paper lamp one river seven green clock paper lamp one river seven green clock paper"
+        page = self.trace("twenty", "--model", MINI, "--text", twenty, "--layer", "3") / "trace.html"
+        self.assertLess(page.stat().st_size, 1_500_000)
+        if "real" in TRACES:
+            self.assertLess((self.trace("real", *TRACES["real"]) / "trace.html").stat().st_size, 3_000_000)
+
+    def test_every_action_is_fast_at_100_tokens(self):
+        out = self.trace("hundred", "--model", MINI, "--text-file", SOURCE / "tests/reference/100-tokens.txt")
+        for browser in self.browsers.values():
+            self.browser = browser
+            self.open(out / "trace.html")
+            times = self.script("""
+              const spent = {}, time = (name, act) => {
+                const runs = [];
+                for (let i = 0; i < 5; ++i) { const from = performance.now(); act(i); document.body.getBoundingClientRect(); runs.push(performance.now() - from); }
+                spent[name] = runs.sort((a, b) => a - b)[2];
+              };
+              const slide = (selector, value) => { const s = document.querySelector(selector); s.value = value; s.dispatchEvent(new Event('input')); };
+              time('row', i => document.querySelectorAll('.sentence [role=radio]')[i].click());
+              time('divisor', i => slide('.divisor input[type=range]', 3 + i));
+              time('shift', i => slide('.gaps input[type=range]', 3 + i));
+              time('stack', i => slide('.mixer input[type=range]', i));
+              time('mask', i => document.querySelectorAll('.mask input')[i].click());
+              return spent;""")
+            print(f"milliseconds at 100 tokens: {({name: round(ms, 1) for name, ms in times.items()})}", file=sys.stderr)
+            for name, milliseconds in times.items():
+                self.assertLess(milliseconds, 50, name)
+
+
+class OtherPages(BrowserTest):
+    def test_compare_flips(self):
+        a, b = self.trace("default", *TRACES["default"]), self.trace("default-unscaled", *TRACES["default"], "--experiment", "unscaled")
+        page = self.folder / "difference.html"
+        onehead("compare", a, b, "--html", page)
+        for browser in self.browsers.values():
+            self.browser = browser
+            self.browser.get(page.as_uri())
+            sides = self.all(".pair > section")
+            self.assertEqual([side.is_displayed() for side in sides], [True, True])
+            self.click(self.button("main", "Flip"))
+            self.assertEqual([side.is_displayed() for side in sides], [True, False])
+            place = sides[0].location["y"]
+            self.click(self.button("main", "Flip"))
+            self.assertEqual([side.is_displayed() for side in sides], [False, True])
+            self.assertAlmostEqual(sides[1].location["y"], place, delta=1)  # on the spot
+            self.press(self.button("main", "Flip"), Keys.SPACE)
+            self.assertEqual([side.is_displayed() for side in sides], [True, False])
+            self.click(self.button("main", "Side by side"))
+            self.assertEqual([side.is_displayed() for side in sides], [True, True])
+            self.assert_quiet()
+
+    def test_the_lessons_have_their_panels(self):
+        panels = {"1_query_key_value": ["worked"], "2_scores": ["worked", "gaps"], "3_scale": ["divisor"], "4_mask_softmax": ["mask"], "5_blend_project": ["mixer"]}
+        out = self.folder / "lessons"
+        for name, expected in panels.items():
+            self.assertEqual(run(name, "--model", MINI, "--out", out).returncode, 0)
+            for browser in self.browsers.values():
+                self.browser = browser
+                self.open(out / name / "lesson.html")
+                self.assertRegex(self.text("#recomputed"), r"^(\d+) of \1 numbers recomputed here: the same bits")
+                self.assertEqual([p.get_attribute("class").split()[1] for p in self.all(".panel")], ["controls", *expected])
+                self.click(self.all(".sentence [role=radio]")[2])
+                self.assertIn("the panels follow row 2 ' sat', the text tells of row 4 ' the'", self.text(".changes"))
+                self.assert_quiet()
+
+
+if __name__ == "__main__":
+    unittest.main()
