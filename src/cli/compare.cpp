@@ -38,7 +38,7 @@ int run(Arguments const& arguments) {
     std::optional<std::string> csv, html_file;
     Options options{"onehead compare A B [options]", examples};
     options.add_word("A", folder_a, "the first trace folder");
-    options.add_word("B", folder_b, "the second");
+    options.add_word("B", folder_b, "the second trace folder");
     options.add("tolerance", "T", tolerance,
                 "call them the same if no value differs by more (default: 0, the same bits)");
     options.add("csv", "F", csv, "write the table of steps to this file too");

@@ -11,7 +11,7 @@ import subprocess
 import unicodedata
 import unittest
 
-from programs import BIN, MINI, ProgramTest, onehead
+from programs import BIN, MINI, ProgramTest, bytes_of, onehead
 
 HIDDEN = {
     "every control character": "a" + "".join(chr(code) for code in range(1, 32)) + "\x7f",
@@ -75,7 +75,7 @@ class HostileText(ProgramTest):
     def formats(self):
         """Every format that the program has, as it says itself when it is asked for one that it has not."""
         refusal = onehead("trace", "--model", MINI, "--out", self.folder / "x", "--format", "?").stderr
-        return refusal.split("choose from ")[1].split(", joined")[0].split(", ")
+        return refusal.split("--format: expected ")[1].split(", or several")[0].split(", ")
 
     def trace_of(self, *arguments):
         out = self.folder / "out"
@@ -137,7 +137,7 @@ class HostileText(ProgramTest):
                 self.check_folder(out, what)
                 with (out / "tokens.csv").open(newline="") as file:
                     tokens = list(csv.DictReader(file))
-                self.assertEqual(b"".join(bytes.fromhex(token["bytes"]) for token in tokens).decode(), text)
+                self.assertEqual(b"".join(bytes_of(token["bytes"]) for token in tokens).decode(), text)
                 self.assertEqual(json.loads((out / "trace.json").read_text())["text"], text)
                 self.assertEqual(len({token["token"] for token in tokens}), len({token["token_id"] for token in tokens}))
 

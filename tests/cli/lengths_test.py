@@ -1,4 +1,5 @@
 """onehead measure: lengths and cosines as numpy finds them; onehead terms: every step, with names elsewhere."""
+import re
 import unittest
 
 import numpy
@@ -17,16 +18,19 @@ class Measure(ProgramTest):
 
     def test_wrong_use(self):
         out = self.trace("cat")
-        for arguments, word in ((("q",), "STEP ROW"), (("q", 6), "0 to 5"), (("dance", 1), "dance"), (("q", "one"), "whole number")):
+        for arguments, word in ((("q",), "expected a row after each step"), ((), "STEP ROW"), (("q", 6), "0 to 5"), (("dance", 1), "dance"), (("q", "one"), "whole number")):
             self.assert_refused(onehead("measure", out, *arguments), 2, word)
 
 
 class Terms(ProgramTest):
     def test_every_step_is_named(self):
         page = onehead("terms", "--layer", 3).stdout
-        self.assertEqual(page.count("TransformerLens: "), 16)
-        self.assertIn("05 q [pos, d_head]", page)
-        self.assertIn("TransformerLens: blocks.3.attn.hook_q\n", page)
+        sections = dict(re.findall(r"^(\d\d \w+ \[[^]]+\])$(.*?)(?=^\d\d |\Z)", page, re.DOTALL | re.MULTILINE))
+        self.assertEqual(len(sections), 16)
+        for section, words in sections.items():
+            self.assertEqual((words.count("\n  TransformerLens "), words.count("\n  Hugging Face ")), (1, 1), section)
+        self.assertIn("  TransformerLens  blocks.3.attn.hook_q\n", sections["05 q [pos, d_head]"])
+        self.assertIn("  Hugging Face     hidden_states[3]\n", sections["03 residual [pos, d_model]"])
         self.assertEqual(onehead("terms", "--markdown").stdout.count("\n"), 2 + 16)
 
 

@@ -2,6 +2,9 @@
 import json
 import os
 import unittest
+from csv import DictReader
+
+import numpy
 
 from programs import MINI, SHARED, SOURCE, ProgramTest, onehead
 
@@ -44,11 +47,13 @@ class Trace(ProgramTest):
         for file in first.iterdir():
             self.assertEqual(file.read_bytes(), (second / file.name).read_bytes(), file.name)
 
-    def test_a_text_file_is_taken_byte_by_byte(self):
+    def test_a_text_file_is_taken_byte_by_byte_but_for_its_final_newline(self):
         text = self.folder / "text.txt"
-        text.write_text("The cat\n")
-        facts = json.loads((self.trace("file", "--text-file", text) / "trace.json").read_text())
-        self.assertEqual(facts["token_ids"], [464, 3797, 198])
+        for content, ids in {"The cat": [464, 3797], "The cat\n": [464, 3797], "The cat\r\n": [464, 3797], "The cat\n\n": [464, 3797, 198],
+                             "The cat\n ": [464, 3797, 198, 220], "\nThe cat": [198, 464, 3797]}.items():
+            text.write_bytes(content.encode())
+            facts = json.loads((self.trace("file", "--text-file", text) / "trace.json").read_text())
+            self.assertEqual(facts["token_ids"], ids, content)
 
     def test_replaces_a_trace_and_nothing_else(self):
         out = self.trace("cat")
@@ -61,7 +66,7 @@ class Trace(ProgramTest):
         self.assertEqual([entry.name for entry in self.folder.iterdir()], ["cat"])
 
     def test_leaves_nothing_half_written(self):
-        self.assert_refused(onehead("trace", "--model", MINI, "--head", "3", "--out", self.folder / "x"), 2, "--head 3", "0 to 2")
+        self.assert_refused(onehead("trace", "--model", MINI, "--head", "3", "--out", self.folder / "x"), 2, "--head: expected one from 0 to 2, found 3")
         self.assert_refused(onehead("trace", "--model", MINI, "--out", "/proc/x"), 1, "/proc")
         (self.folder / "file").write_text("mine")
         self.assert_refused(onehead("trace", "--model", MINI, "--out", self.folder / "file"), 1, "not a folder")
@@ -79,11 +84,11 @@ class Refusals(ProgramTest):
     def test_wrong_use(self):
         self.refuse(2, ["--text", "empty"], "trace", "--model", MINI, "--text", "")
         self.refuse(2, ["513", "512"], "trace", "--model", MINI, "--tokens", ",".join(["464"] * 513))
-        self.refuse(2, ["--head 3", "0 to 2"], "trace", "--model", MINI, "--head", "3")
+        self.refuse(2, ["--head: expected one from 0 to 2, found 3"], "trace", "--model", MINI, "--head", "3")
         self.refuse(2, ["--head", "-1"], "trace", "--model", MINI, "--head=-1")
         self.refuse(2, ["--head", "one"], "trace", "--model", MINI, "--head", "one")
-        self.refuse(2, ["layer 4", "0, 1, 2, 3"], "trace", "--model", MINI, "--layer", "4")
-        self.refuse(2, ["--row 6", "0 to 5"], "trace", "--model", MINI, "--row", "6")
+        self.refuse(2, ["--layer: expected one of", "0, 1, 2, 3, found 4"], "trace", "--model", MINI, "--layer", "4")
+        self.refuse(2, ["--row: expected one from 0 to 5, found 6"], "trace", "--model", MINI, "--row", "6")
         self.refuse(2, ["--foo"], "trace", "--foo")
         self.refuse(2, ["--%original_token%"], "trace", "--%original_token%")
         self.refuse(2, ["experiment", "unscaled"], "trace", "--model", MINI, "--experiment", "scaled")
@@ -112,7 +117,13 @@ class Compare(ProgramTest):
     def test_equal_runs(self):
         result = onehead("compare", self.trace("a"), self.trace("b"))
         self.assertEqual(result.returncode, 0)
-        self.assertEqual(result.stdout.count("1152  of 1152"), 7)
+        lines = [line.split() for line in result.stdout.splitlines()]
+        for step in STEPS:  # width 192, head width 64, 6 rows
+            name = step[3:]
+            of = {"q": 6 * 64, "k": 6 * 64, "v": 6 * 64, "blend": 6 * 64, "scores": 36, "scaled_scores": 36, "masked_scores": 36,
+                  "softmax": 36, "projection_bias": 192}.get(name, 6 * 192)
+            self.assertIn([step, "0", str(of), str(of)], lines)
+        self.assertIn("every value is bit-identical", result.stdout)
 
     def test_scaled_against_unscaled(self):
         csv = self.folder / "steps.csv"
@@ -131,7 +142,7 @@ class Compare(ProgramTest):
     def test_refuses_other_tokens_and_what_is_no_trace(self):
         self.assert_refused(onehead("compare", self.trace("a"), self.trace("b", "--text", "The dog")), 2, "tokens")
         self.assert_refused(onehead("compare", self.trace("c"), self.folder), 2, "trace.json")
-        self.assert_refused(onehead("compare", self.trace("d")), 2, "two trace folders")
+        self.assert_refused(onehead("compare", self.trace("d")), 2, "the second trace folder", "compare A B")
 
 
 class Others(ProgramTest):
@@ -171,8 +182,18 @@ class Others(ProgramTest):
         csv = self.folder / "heads.csv"
         result = onehead("heads", "--model", MINI, "--text-file", SOURCE / "data/texts/fox.txt", "--sort", "previous", "--out", csv)
         self.assertEqual(result.returncode, 0)
-        self.assertTrue(result.stdout.splitlines()[3].startswith("0.2 "))
-        self.assertEqual(len(csv.read_text().splitlines()), 1 + 12)
+        lines = [line.split() for line in result.stdout.splitlines()]
+        header = next(n for n, words in enumerate(lines) if words[:1] == ["head"])
+        shown = lines[header + 1:header + 1 + 12]
+        self.assertEqual(sorted(words[0] for words in shown), [f"{layer}.{head}" for layer in range(4) for head in range(3)])
+        previous = [float(words[lines[header].index("previous")]) for words in shown]
+        self.assertEqual(previous, sorted(previous, reverse=True))
+        self.assertEqual(shown[0][0], "0.2")
+        with csv.open(newline="") as file:
+            rows = list(DictReader(file))
+        self.assertEqual([f"{row['layer']}.{row['head']}" for row in rows], [words[0] for words in shown])
+        pattern = numpy.load(self.trace("previous", "--text-file", SOURCE / "data/texts/fox.txt", "--head", "2", "--format", "npy") / "11_softmax.npy")
+        self.assertAlmostEqual(float(rows[0]["previous"]), numpy.diagonal(pattern, -1).mean(), places=5)
 
     def test_an_excerpt_traces_to_the_same_bytes(self):
         for layer in ("0", "3"):

@@ -1,6 +1,7 @@
 """Runs the programs under test. The environment says where they are: ONEHEAD_BIN, and the checkout: ONEHEAD_SOURCE."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,13 @@ def measured(*arguments, address_space=-1):
         code, seconds, megabytes = map(float, report.read().split())
     result.returncode = int(code)
     return result, seconds, megabytes
+
+
+def bytes_of(field):
+    """A token's bytes from the column `bytes`: \\x20\\x63 for " c"."""
+    if not re.fullmatch(r"(\\x[0-9a-f]{2})+", field):
+        raise ValueError(field)
+    return bytes.fromhex(field.replace("\\x", ""))
 
 
 def onehead(*arguments, **options):

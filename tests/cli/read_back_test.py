@@ -5,7 +5,7 @@ import unittest
 import numpy
 import pandas
 
-from programs import MINI, ProgramTest, onehead
+from programs import MINI, ProgramTest, bytes_of, onehead
 
 HARD = 'He said "a,b"\nNA =1+1 \U0001f600 é'
 
@@ -53,7 +53,7 @@ class ReadBack(ProgramTest):
         out = self.trace("hard", "--text", HARD)
         tokens = pandas.read_csv(out / "tokens.csv")
         self.assertFalse(tokens.isna().any().any())
-        self.assertEqual(b"".join(bytes.fromhex(text) for text in tokens["bytes"].astype(str)).decode(), HARD)
+        self.assertEqual(b"".join(bytes_of(text) for text in tokens["bytes"]).decode(), HARD)
         self.assertTrue(all(label.startswith("'") and label.endswith("'") for label in tokens["token"]))
         self.assertIn("'NA'", list(tokens["token"]))
         scores = pandas.read_csv(out / "08_scores.csv")

@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -243,33 +242,6 @@ std::string Sha256::hex() {
     return fmt::format("{:02x}", fmt::join(digest, ""));
 }
 
-// Read in small pieces: the content is not needed, and memory that is used again is faster than new.
-
-namespace {
-
-std::string sha256_of(std::filesystem::path const& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::array<char, 32768> piece{};
-    Sha256 hash;
-    while (in.read(piece.data(), piece.size()), in.gcount() > 0)
-        hash.add(std::as_bytes(std::span(piece)).first(static_cast<std::size_t>(in.gcount())));
-    return hash.hex();
-}
-
-}  // namespace
-
-bool is_known(std::filesystem::path const& path, KnownFile const& known) {
-    std::error_code error;
-    return std::filesystem::file_size(path, error) == known.size && !error && sha256_of(path) == known.sha256;
-}
-
-bool is_known(std::string_view content, KnownFile const& known) {
-    if (content.size() != known.size) return false;
-    Sha256 hash;
-    hash.add(std::as_bytes(std::span(content)));
-    return hash.hex() == known.sha256;
-}
-
 // Writing.
 
 namespace {
@@ -321,7 +293,7 @@ Place follow(fs::path path) {
 
 void replace_file(fs::path const& path, std::string_view bytes, struct stat const* earlier) {
     remove_leftovers(path, {});
-    Unfinished const made{path, Unfinished::Kind::file, earlier != nullptr};
+    Unfinished made{path, Unfinished::Kind::file, earlier != nullptr};
     append(made.descriptor(), path, bytes);
     // Some disks tell only when a file is closed that it could not be written; the lock stays with the
     // first.
@@ -329,6 +301,7 @@ void replace_file(fs::path const& path, std::string_view bytes, struct stat cons
     if (earlier != nullptr) keep_access(made.descriptor(), *earlier);
     SignalsWait const wait;
     if (std::rename(made.path().c_str(), path.c_str()) != 0) fail(path, "cannot be put in place", errno);
+    made.has_moved();
 }
 
 }  // namespace
@@ -527,16 +500,19 @@ bool Unfinished::make(fs::path const& wanted, bool secret) {
 }
 
 Unfinished::~Unfinished() {
-    if (kind_ == Kind::folder)
-        remove_names(path_, names_);
-    else
-        ::unlink(path_.c_str());
+    if (!path_.empty() && kind_ == Kind::folder) remove_names(path_, names_);
+    if (!path_.empty() && kind_ == Kind::file) ::unlink(path_.c_str());
+    has_moved();
     ::close(descriptor_);
+}
+
+void Unfinished::has_moved() {
     for (auto& slot : unfinished)
         if (Entry* entry = slot; entry != nullptr && entry->path == path_.string()) {
             slot = nullptr;
             delete entry;
         }
+    path_.clear();
 }
 
 void remove_leftovers(fs::path const& wanted, std::vector<std::string> const& names) {

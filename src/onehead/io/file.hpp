@@ -110,19 +110,6 @@ private:
     sha256_ctx state_{};
 };
 
-// A file that is recognised by its content.
-
-struct KnownFile {
-    std::uintmax_t size = 0;
-    std::string_view sha256;  // hexadecimal, as sha256sum prints it
-};
-
-// False also if there is no such file or it cannot be read.
-bool is_known(std::filesystem::path const& path, KnownFile const& known);
-
-// The same for what a file holds.
-bool is_known(std::string_view content, KnownFile const& known);
-
 // Writing. An earlier file stays until the new one is whole; then it takes the name in one step, with the
 // earlier one's mode and group. What a name leads to is replaced, not a link; what is no file (a device, a
 // pipe) is written to, and so are this program's own descriptors (/dev/stdout, /dev/fd/3), whatever they are.
@@ -154,7 +141,7 @@ public:
     // `names`: of the files that a folder can have. With `secret`, nobody else can look into it.
     Unfinished(std::filesystem::path const& wanted, Kind kind, bool secret,
                std::vector<std::string> names = {});
-    ~Unfinished();  // removes it if it is still there
+    ~Unfinished();  // removes it, or what has its name by now
     Unfinished(Unfinished const&) = delete;
     Unfinished(Unfinished&&) = delete;
     Unfinished& operator=(Unfinished const&) = delete;
@@ -162,6 +149,7 @@ public:
 
     std::filesystem::path const& path() const { return path_; }
     int descriptor() const { return descriptor_; }
+    void has_moved();  // it has its final name, and nothing has this one: there is nothing to remove
 
 private:
     bool make(std::filesystem::path const& wanted, bool secret);
