@@ -26,6 +26,11 @@ function draw(name, attributes = {}, ...children) {
   return fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 }
 
+// Changes an attribute only if it has another value: what stays needs no new style.
+function change(element, name, value) {
+  if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
 // A drawing that says in words what it shows.
 function drawing(width, height, says, ...children) {
   return draw('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': says}, ...children);
@@ -134,7 +139,13 @@ function recompute(head, data, settings) {
 // The page's address after the #: a state that can be linked, bookmarked and reloaded.
 function pageAddress() {
   return {
-    read: () => decodeURIComponent(location.hash.slice(1)),
+    read: () => {
+      try {
+        return decodeURIComponent(location.hash.slice(1));
+      } catch {
+        return '';  // not an address of ours
+      }
+    },
     write: text => history.replaceState(null, '', text ? `#${text}` : location.pathname + location.search),
     listen: (changed, signal) => addEventListener('hashchange', changed, {signal}),
   };
@@ -143,8 +154,8 @@ function pageAddress() {
 // A page with its state. Panels read `state` and `values`, and change the state with `set`.
 class Page {
   constructor(root, data, address) {
-    Object.assign(this, {root, data, address, head: headOf(data), panels: [], guesses: {}, stop: new AbortController()});
-    const run = {divisor: data.divisor || Math.sqrt(data.d_head), mask: data.mask in OVER ? data.mask : '-inf'};
+    Object.assign(this, {root, data, address, head: headOf(data), panels: [], places: [], guesses: {}, stop: new AbortController()});
+    const run = {divisor: data.divisor || Math.sqrt(data.d_head), mask: Object.hasOwn(OVER, data.mask) ? data.mask : '-inf'};
     this.start = {row: data.row, ...run, shift: 0, cell: null, step: 'scores', order: 'index', without: '', predict: false};
     this.marks = [1, Math.sqrt(data.d_head), Math.sqrt(data.d_model)];
     this.state = {...this.start, ...this.readAddress()};
@@ -198,7 +209,9 @@ class Page {
     if (says && this.live) this.live.textContent = says;
   }
 
+  // What panels measure is measured first: to ask for a width after a change lays the whole page out once more.
   update() {
+    for (const place of this.places) place.width = place.clientWidth;
     for (const update of this.panels) update();
   }
 
@@ -216,15 +229,15 @@ class Page {
       const number = value === undefined || value === '' ? NaN : Number(value);
       if (name === 'row' && isIn(number, data.first, data.end)) state.row = number;
       if (name === 'divisor' && number >= 1 && number <= this.marks[2]) state.divisor = number;
-      if (name === 'mask' && value in OVER) state.mask = value;
+      if (name === 'mask' && Object.hasOwn(OVER, value)) state.mask = value;
       if (name === 'shift' && Math.abs(number) <= MOST_SHIFT) state.shift = number;
       if (name === 'order' && value === 'size') state.order = value;
       if (name === 'predict') state.predict = value === '1';
-      if (name === 'step' && this.head[value] && value in WORKS) state.step = value;
+      if (name === 'step' && Object.hasOwn(WORKS, value) && this.head[value]) state.step = value;
       if (name === 'without' && value && value.split(',').every(key => isIn(Number(key), 0, this.n))) state.without = value;
       if (name === 'cell' && value) {
         const [step, row, column] = value.split(','), m = this.head[step];
-        if (step in WORKS && m && isIn(Number(row), m.first, m.first + m.rows) && isIn(Number(column), 0, m.columns)) state.cell = value;
+        if (Object.hasOwn(WORKS, step) && m && isIn(Number(row), m.first, m.first + m.rows) && isIn(Number(column), 0, m.columns)) state.cell = value;
       }
     }
     return state;
@@ -438,12 +451,12 @@ function sentenceOf(page, sentence) {
       const asks = first <= page.row && page.row < end, weight = sumOf(weights, first, end);
       const exact = Array.from({length: end - first}, (_, i) => `${page.head.names[first + i]}: ${exactText(weights[first + i])}`).join(', ');
       const isLater = first > page.row && weight === 0;
-      element.className = (page.isAsking ? 'p0' : isLater ? 'later' : weightShade(weight)) + (asks ? ' asks' : '');
-      element.title = page.isAsking ? '' : exact;
+      change(element, 'class', (page.isAsking ? 'p0' : isLater ? 'later' : weightShade(weight)) + (asks ? ' asks' : ''));
+      change(element, 'title', page.isAsking ? '' : exact);
       if (element.getAttribute('role') !== 'radio') continue;
-      element.setAttribute('aria-checked', asks);
-      element.tabIndex = asks ? 0 : -1;
-      element.setAttribute('aria-label', page.isAsking ? page.head.names[end - 1] : `${page.head.names[end - 1]}, weight ${isLater ? '0, it comes later' : weightText(weight)}`);
+      change(element, 'aria-checked', asks);
+      change(element, 'tabindex', asks ? 0 : -1);
+      change(element, 'aria-label', page.isAsking ? page.head.names[end - 1] : `${page.head.names[end - 1]}, weight ${isLater ? '0, it comes later' : weightText(weight)}`);
     }
   };
 }
@@ -460,8 +473,11 @@ function storyOf(page) {
     });
   }
   const heading = page.root.querySelector('h1'), rest = heading && document.title.startsWith(heading.textContent) ? document.title.slice(heading.textContent.length) : null;
+  let shown = page.data.row;
   return () => {
     const story = told[page.row];
+    if (shown === page.row) return;
+    shown = page.row;
     if (story) parts.forEach((part, i) => part.replaceChildren(...story[i]));
     if (rest !== null) document.title = page.root.querySelector('h1').textContent + rest;
   };
@@ -502,9 +518,9 @@ function patternOf(page, table) {
     Array.from(line.cells).slice(1).forEach((cell, j) => {
       const label = weightText(weights[j]);
       if (cell.textContent !== label) cell.textContent = label;
-      cell.className = j > i && weights[j] === 0 ? 'm' : weightShade(weights[j]);
-      cell.title = exactText(weights[j]);
-      cell.setAttribute('aria-label', `${page.head.names[i]} reads ${page.head.names[j]}: ${label}`);
+      change(cell, 'class', j > i && weights[j] === 0 ? 'm' : weightShade(weights[j]));
+      change(cell, 'title', exactText(weights[j]));
+      change(cell, 'aria-label', `${page.head.names[i]} reads ${page.head.names[j]}: ${label}`);
       cell.tabIndex = at[0] === i && at[1] === j ? 0 : -1;
     });
   });
@@ -527,11 +543,15 @@ function pictureOf(page, svg, step) {
   });
   if (!frame || isOne) return () => {};
   const height = Number(frame.getAttribute('height')), top = Number(frame.getAttribute('y')) - height * rows.indexOf(page.data.row);
+  let shown = -1;
   return () => {
     const i = rows.indexOf(page.row);
+    if (shown === page.row) return;
+    shown = page.row;
     frame.setAttribute('visibility', i < 0 ? 'hidden' : 'visible');
     frame.setAttribute('y', top + height * i);
-    labels.forEach((label, at) => label.setAttribute('class', at === i ? 'asks' : 'row'));
+    for (const label of svg.querySelectorAll('text.asks')) label.setAttribute('class', 'row');
+    if (i >= 0) labels[i].setAttribute('class', 'asks');
   };
 }
 
@@ -714,27 +734,27 @@ function copy(element, pressed) {
 
 // How wide a picture may be in this place.
 function widthOf(place) {
-  return Math.max(280, Math.min(860, place.clientWidth - 34));
+  return Math.max(280, Math.min(860, place.width - 34));
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // Only gaps count: a number added to all scores changes no weight.
 
 function gapsPanel(page, place) {
-  const change = value => {
+  const move = value => {
     const shift = Math.max(-MOST_SHIFT, Math.min(MOST_SHIFT, Math.round(value * 4) / 4));
     if (shift !== page.state.shift) page.set({shift}, `${shift} is added to every score. ${verdict.textContent}`);
   };
-  const slider = make('input', {type: 'range', min: -MOST_SHIFT, max: MOST_SHIFT, step: 0.25, oninput: event => change(Number(event.target.value)), 'aria-label': 'Add to every score'});
+  const slider = make('input', {type: 'range', min: -MOST_SHIFT, max: MOST_SHIFT, step: 0.25, oninput: event => move(Number(event.target.value)), 'aria-label': 'Add to every score'});
   const number = make('output'), line = make('div', {class: 'line'}), list = make('div'), verdict = make('p', {class: 'verdict'});
   panel(place, 'gaps', 'Only gaps count',
         make('p', {}, 'Each key is where its score puts it. Drag the origin, or add a number to every score: softmax subtracts the largest score, so only the gaps to it are left.'),
-        line, make('div', {class: 'tools'}, make('label', {}, 'add to every score ', slider), number, button('0', () => change(0), {'aria-label': 'Add nothing'})), verdict, list);
+        line, make('div', {class: 'tools'}, make('label', {}, 'add to every score ', slider), number, button('0', () => move(0), {'aria-label': 'Add nothing'})), verdict, list);
   let scale = 1;
   line.addEventListener('pointerdown', event => {
     const from = event.clientX, before = page.state.shift, stop = new AbortController();
     event.preventDefault();
-    addEventListener('pointermove', moved => change(before - (moved.clientX - from) / scale), {signal: stop.signal});
+    addEventListener('pointermove', moved => move(before - (moved.clientX - from) / scale), {signal: stop.signal});
     for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => stop.abort(), {signal: stop.signal});
   });
 
@@ -787,14 +807,14 @@ function gapsPanel(page, place) {
 
 function divisorPanel(page, place) {
   const [one, root, wide] = page.marks;
-  const change = value => {
+  const divide = value => {
     const mark = page.marks.find(at => Math.abs(at - value) < (wide - 1) / 250);
     page.set({divisor: mark || Math.max(1, Math.min(wide, value))}, `Divided by ${divisorText(page, mark || value)}. ${figures.textContent}`);
   };
-  const slider = make('input', {type: 'range', min: 1, max: wide, step: 'any', 'aria-label': 'Divide every score by', oninput: event => change(Number(event.target.value))});
+  const slider = make('input', {type: 'range', min: 1, max: wide, step: 'any', 'aria-label': 'Divide every score by', oninput: event => divide(Number(event.target.value))});
   const number = make('output');
-  const marks = page.marks.map(mark => button(divisorText(page, mark), () => change(mark), {class: 'mark'}));
-  const flip = button('', () => change(page.state.divisor === one ? root : one), {class: 'flip'});
+  const marks = page.marks.map(mark => button(divisorText(page, mark), () => divide(mark), {class: 'mark'}));
+  const flip = button('', () => divide(page.state.divisor === one ? root : one), {class: 'flip'});
   const list = make('div'), figures = make('p', {class: 'verdict'});
   panel(place, 'divisor', 'The divisor',
         make('p', {}, 'Softmax is exponential in the gaps. Dividing every score narrows the gaps; without it one row tends to take everything.'),
@@ -964,16 +984,16 @@ const PANELS = {controls: controlsPanel, worked: workedPanel, gaps: gapsPanel, d
 function mount(root, data, address = pageAddress()) {
   const page = new Page(root, data, address), {signal} = page.stop;
   root.classList.add('explorable');
-  const places = Array.from(root.querySelectorAll('[data-panel]'));
+  const places = page.places = Array.from(root.querySelectorAll('[data-panel]'));
   const add = update => { if (update) page.panels.push(update); };
 
   const story = storyOf(page);
   page.tellsRows = Boolean(story);  // or of one row alone, as a lesson does
   add(story);
   for (const sentence of root.querySelectorAll('.sentence')) add(sentenceOf(page, sentence));
-  for (const svg of root.querySelectorAll('section[id] figure > svg')) {
-    const step = svg.closest('section[id]').id.slice(3);
-    if (page.head[step] && step in WORKS) add(pictureOf(page, svg, step));
+  for (const svg of root.querySelectorAll('figure > svg')) {
+    const section = svg.closest('section[id]'), step = section ? section.id.slice(3) : svg.parentElement.ariaLabel === 'The attention pattern' ? 'softmax' : '';
+    if (Object.hasOwn(WORKS, step) && page.head[step]) add(pictureOf(page, svg, step));
   }
   for (const table of root.querySelectorAll('table')) {
     const caption = table.caption ? table.caption.textContent : '';

@@ -283,7 +283,7 @@ std::string numbers(Picture const& p, Box const& box) {
     for (std::size_t i = 0; i < p.row_labels.size(); ++i)
         for (std::size_t j = 0; j < p.column_labels.size(); ++j)
             out +=
-                fmt::format(R"(<text class="value {}" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)",
+                fmt::format(R"(<text class="value {}" x="{:.1f}" y="{:.1f}">{}</text>)",
                             class_of(p, i, j), (static_cast<double>(j) + 0.5) * box.cell_width,
                             (static_cast<double>(i) + 0.5) * box.cell_height + 4, p.number(p.values(i, j)));
     return out;

@@ -133,7 +133,9 @@ void tell(Document& page, Trace const& trace, Chapter const& chapter, std::size_
           std::vector<std::string> const& files) {
     page.chapter(fmt::format("{}. {}", number, chapter.title));
     page.add(chapter_part(trace, chapter, number));
-    if (chapter.steps.front() == terms::scores) page.blocks.push_back(pattern_grid(trace));
+    if (chapter.steps.front() == terms::scores)
+        if (Block pattern = pattern_grid(trace); std::holds_alternative<Table>(pattern.content))
+            page.blocks.push_back(std::move(pattern));  // else it is the picture of its step, below
     for (std::string_view const panel : panels_of(chapter)) page.add(Panel{panel});
     for (Term const& term : chapter.steps) page.add(tell_step(trace, trace.step(term), files));
 }
