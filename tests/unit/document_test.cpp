@@ -46,6 +46,14 @@ TEST_CASE("text is never markup, wherever it is") {
     CHECK_THAT(page, Contains("&lt;b&gt;*bold*&lt;/b&gt; &amp; &quot;q&quot;"));
 }
 
+TEST_CASE("bytes that are not UTF-8 are shown as escapes") {
+    Document page;
+    page.heading(say("half {} of a character", "\xF0\x9F"));
+    CHECK(markdown(page) == "# half \\\\xF0\\\\x9F of a character\n");
+    CHECK_THAT(html(page), Contains("half \\xF0\\x9F of a character"));
+    CHECK_THAT(text(page), Contains("half \\xF0\\x9F of a character"));
+}
+
 TEST_CASE("text is text in Markdown too") {
     Document page;
     page.paragraph(say("{} {}", hostile, Code{"a`b"}));

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <iterator>
 
+#include "onehead/io/text.hpp"
+
 namespace onehead {
 
 void Inline::add(Piece piece) {
     auto* const text = std::get_if<std::string>(&piece);
     if (text != nullptr && text->empty()) return;
+    if (text != nullptr && find_invalid_utf8(*text) != std::string_view::npos) *text = printable(*text);
     if (text != nullptr && !pieces_.empty())
         if (auto* const last = std::get_if<std::string>(&pieces_.back())) {
             *last += *text;

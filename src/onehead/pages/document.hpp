@@ -27,7 +27,7 @@ namespace onehead {
 
 // ---------------------------------------------------------------------------------------------------------
 // Inside a line: plain text, and the few things that look different. Text is never markup: a renderer escapes
-// whatever it is given.
+// whatever it is given, and bytes that are no UTF-8 are shown as escapes.
 
 struct Label {
     std::string position;  // "4", or nothing

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "onehead/io/file.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/pages/picture.hpp"
 
 namespace onehead {
@@ -85,9 +86,11 @@ Markup element(std::string_view name, Markup const& inside, std::vector<Attribut
 // Lines
 
 // Quotes and spaces are part of a label, which does not turn the text around it if it is written from right
-// to left.
+// to left. A token's is not broken over lines; a text's may be.
 Markup label_markup(std::string const& quoted) {
-    return inline_element("bdi", as_markup(quoted), {{"class", "label"}, {"dir", "ltr"}});
+    constexpr std::size_t longest_in_one_line = 24;
+    std::string const classes = display_width(quoted) > longest_in_one_line ? "label long" : "label";
+    return inline_element("bdi", as_markup(quoted), {{"class", classes}, {"dir", "ltr"}});
 }
 
 struct Words {
@@ -247,7 +250,7 @@ struct Html {
                element("p", words(sentence.below), {{"class", "quiet"}});
     }
     Markup operator()(Picture const& picture) const {
-        return figure({svg(picture)}, picture.title) +
+        return figure(element("figcaption", as_markup(picture.title)) + Markup{svg(picture)}, picture.title) +
                (picture.below.empty() ? Markup{}
                                       : element("p", as_markup(picture.below), {{"class", "quiet"}}));
     }

@@ -19,18 +19,22 @@ constexpr double shades = 9;
 }  // namespace
 
 Scale Scale::weights() {
-    return {false, 1, false};
+    return {Kind::weights, 1, false};
+}
+
+Scale Scale::changes() {
+    return {Kind::changes, 1, true};
 }
 
 Scale Scale::around_zero(std::span<float const> values) {
     std::vector<float> sizes;
     for (float const value : values)
         if (std::isfinite(value)) sizes.push_back(std::fabs(value));
-    if (sizes.empty()) return {true, 1, false};
+    if (sizes.empty()) return {Kind::around_zero, 1, false};
     std::sort(sizes.begin(), sizes.end());
     double const within = sizes[(sizes.size() - 1) * 99 / 100];
     double const limit = within == 0 ? 1 : within;
-    return {true, limit, sizes.back() > limit};
+    return {Kind::around_zero, limit, sizes.back() > limit};
 }
 
 Scale Scale::of(Trace const& trace, Term const& term) {
@@ -41,19 +45,23 @@ Scale Scale::of(Trace const& trace, Term const& term) {
 }
 
 int Scale::shade(double value) const {
+    if (kind_ == Kind::changes)
+        return value == 0 ? 0
+                          : static_cast<int>(std::clamp(std::floor(std::log10(value)) + 8, 1.0, shades - 1));
     double const place =
-        is_signed_ ? (value / limit_ + 1) / 2 * shades : std::sqrt(std::max(value, 0.0)) * shades;
+        is_signed() ? (value / limit_ + 1) / 2 * shades : std::sqrt(std::max(value, 0.0)) * shades;
     return first() + static_cast<int>(std::clamp(std::floor(place), 0.0, shades - 1));
 }
 
 std::string Scale::name_of(int shade) const {
-    if (!is_signed_) return fmt::format("p{}", shade);
+    if (!is_signed()) return fmt::format("p{}", shade);
     return shade == 0 ? "z" : fmt::format("{}{}", shade < 0 ? 'n' : 'u', std::abs(shade));
 }
 
 double Scale::from(int shade) const {
+    if (kind_ == Kind::changes) return shade == 0 ? 0 : std::pow(10, shade - 8);
     double const part = (shade - first()) / shades;
-    return is_signed_ ? limit_ * (2 * part - 1) : part * part;
+    return is_signed() ? limit_ * (2 * part - 1) : part * part;
 }
 
 Window window_around(std::size_t row, std::size_t n, std::size_t most) {
@@ -310,11 +318,12 @@ std::string legend(double x, double y, Scale const& scale) {
                            scale.name_of(shade), x + swatch * count++, y, swatch);
     auto const at = [&](int step) { return fmt::format("{:.2g}", scale.from(scale.first() + step)); };
     double const end = x + swatch * count;
-    out += "\n" + legend_text(x, y + 24, "start", at(0) + (scale.cuts() ? " or less" : ""));
+    out += "\n" + legend_text(x, y + 24, "start", (scale.is_signed() && scale.cuts() ? "≤ " : "") + at(0));
     out += scale.is_signed() ? legend_text((x + end) / 2, y + 24, "middle", "0")
                              : legend_text(x + 3 * swatch, y + 24, "middle", at(3)) +
                                    legend_text(x + 6 * swatch, y + 24, "middle", at(6));
-    return out + legend_text(end, y + 24, "end", at(count) + (scale.cuts() ? " or more" : ""));
+    std::string const top = at(scale.is_signed() || !scale.cuts() ? count : count - 1);
+    return out + legend_text(end, y + 24, "end", (scale.cuts() ? "≥ " : "") + top);
 }
 
 std::string svg_of(double width, double height, std::string_view name, std::string_view inside) {

@@ -26,31 +26,33 @@ public:
     // stay within, so that a few large ones do not wash out the rest.
     static Scale around_zero(std::span<float const> values);
 
+    // How much numbers changed: a step for each factor of ten, from less than 1e-6 to 1 and more; none for 0.
+    static Scale changes();
+
     // The one of a step. Scores before and after the division and the mask share that of the raw scores, so
     // that the division shows.
     static Scale of(Trace const& trace, Term const& term);
 
-    // For two runs side by side: the one that reaches farther.
-    static Scale wider(Scale const& a, Scale const& b) { return a.limit_ < b.limit_ ? b : a; }
-
     // The step of a value; values beyond the ends go to the last.
     int shade(double value) const;
 
-    // Its name in the style sheet: p0 to p8 for weights; n4 to n1, z, u1 to u4 for others.
+    // Its name in the style sheet: p0 to p8 for weights and changes; n4 to n1, z, u1 to u4 for others.
     std::string name(double value) const { return name_of(shade(value)); }
     std::string name_of(int shade) const;
 
-    int first() const { return is_signed_ ? -4 : 0; }
-    int last() const { return is_signed_ ? 4 : 8; }
+    int first() const { return is_signed() ? -4 : 0; }
+    int last() const { return is_signed() ? 4 : 8; }
     double from(int shade) const;  // where a step begins
 
-    bool is_signed() const { return is_signed_; }
+    bool is_signed() const { return kind_ == Kind::around_zero; }
     bool cuts() const { return cuts_; }  // whether values lie beyond the ends
 
 private:
-    Scale(bool is_signed, double limit, bool cuts) : is_signed_(is_signed), limit_(limit), cuts_(cuts) {}
+    enum class Kind { weights, around_zero, changes };
 
-    bool is_signed_;
+    Scale(Kind kind, double limit, bool cuts) : kind_(kind), limit_(limit), cuts_(cuts) {}
+
+    Kind kind_;
     double limit_;
     bool cuts_;
 };

@@ -20,7 +20,7 @@ namespace onehead {
 namespace {
 
 std::string run_of(Facts const& facts) {
-    return facts.experiment.empty() ? "as GPT-2 computes it" : facts.experiment;
+    return facts.experiment.empty() ? "as GPT-2 computes it" : "experiment " + facts.experiment;
 }
 
 // What tells a run from the other one: its experiment, or else its head, its model, its row.
@@ -42,23 +42,26 @@ Table facts_of_both(Trace const& a, Trace const& b) {
     return table;
 }
 
-Contents side(std::string_view letter, Trace const& trace, std::string const& name) {
+// The pattern of one of two runs, below its words.
+Contents side(Trace const& trace, std::string const& name) {
     Sentence words = sentence(trace);
     words.below = Inline{};
-    return {{Heading{2, fmt::format("{}: {}", letter, name), ""}}, {words}, {pattern_picture(trace)}};
+    Picture picture = pattern_picture(trace);
+    picture.title = name;
+    return {{words}, {grid(std::move(picture))}};
 }
 
 // B minus A, cell by cell.
 Picture difference_picture(Trace const& a, Trace const& b) {
     Picture picture = pattern_picture(a);
     Picture const other = pattern_picture(b);
-    picture.title = "The difference of the patterns, B - A";
+    picture.title = "B - A: where does B give more weight, and where less?";
     for (std::size_t at = 0; at < picture.values.size(); ++at) {
         picture.values.data()[at] = other.values.data()[at] - picture.values.data()[at];
         picture.masked[at] = picture.masked[at] && other.masked[at];
     }
     picture.scale = Scale::around_zero({picture.values.data(), picture.values.size()});
-    picture.below += " Blue: B gives more weight. Orange: A does.";
+    picture.below += " Above 0: B gives more weight; below 0: A does.";
     picture.number = [](double value) { return fixed(value, 2); };
     return picture;
 }
@@ -112,14 +115,16 @@ Table pattern_table(Comparison const& comparison, Tokens const& tokens) {
 Document compare_report(Trace const& a, Trace const& b, Comparison const& comparison) {
     std::string const name_a = name_of(a, b);
     std::string const name_b = name_of(b, a);
-    Document page{name_a == name_b ? "Two runs of one text" : fmt::format("{} and {}", name_a, name_b)};
+    Document page{"Two runs of one text" +
+                  (name_a == name_b ? "" : fmt::format(": {}, and {}", name_a, name_b))};
     page.heading("Two runs of one text");
     page.paragraph(verdict(comparison) + ".");
     page.add(facts_of_both(a, b));
     if (!comparison.pattern.empty()) {
-        page.add(Pair{side("A", a, name_a), side("B", b, name_b)});
-        page.chapter("B - A");
-        page.add(difference_picture(a, b));
+        page.chapter("Both patterns");
+        page.add(Pair{side(a, "A: " + name_a), side(b, "B: " + name_b)});
+        page.chapter("The difference");
+        page.blocks.push_back(grid(difference_picture(a, b)));
         page.chapter("Row by row");
         page.add(pattern_table(comparison, a.tokens));
     }
@@ -143,17 +148,11 @@ std::string comparison_csv(Comparison const& comparison) {
 
 namespace {
 
-// From 1e-7 to 1, a shade for each factor of ten.
-std::string shade_of_change(double size) {
-    if (size == 0) return "p0";
-    return fmt::format("p{}", std::clamp(static_cast<int>(std::floor(std::log10(size))) + 8, 1, 8));
-}
-
 TableCell cell_of(RowVerdict const& row) {
     if (row.broken()) return {"!" + change(row.forbidden.largest), "broken"};
     if (row.is_new) return {"new", "new"};
     if (row.identical()) return {"=", "kept"};
-    return {change(row.allowed.largest), shade_of_change(row.allowed.largest)};
+    return {change(row.allowed.largest), Scale::changes().name(row.allowed.largest)};
 }
 
 Inline what_changed(Trace const& before, Trace const& after, Causality const& causality) {
@@ -185,9 +184,7 @@ Table causality_table(Causality const& causality, Tokens const& after) {
     table.caption =
         "The largest change in each row of each step. * another token; = the same to the last bit; new: a "
         "row that "
-        "was not there; ! a change where nothing may change. The deeper the shade, the larger: one for each "
-        "factor of "
-        "ten from 1e-7 to 1";
+        "was not there; ! a change where nothing may change. One shade for each factor of ten";
     table.columns = {{"row"}};
     for (std::size_t pos = 0; pos < after.size(); ++pos)
         table.columns.emplace_back(
@@ -199,19 +196,20 @@ Table causality_table(Causality const& causality, Tokens const& after) {
         table.rows.push_back(std::move(cells));
     }
     table.is_grid = true;
+    table.scale = Scale::changes();
     return table;
 }
 
 Document causality_report(Trace const& before, Trace const& after, Causality const& causality) {
     Document page{fmt::format("{} changed: {}", label(before.facts.text), head_name(after.facts))};
     page.heading("What a changed word moves");
-    page.add(FactList{{{"before", Label{"", label(before.facts.text)}},
+    page.add(FactList{{{"changed", what_changed(before, after, causality)},
+                       {"before", Label{"", label(before.facts.text)}},
                        {"after", Label{"", label(after.facts.text)}},
-                       {"changed", what_changed(before, after, causality)},
                        {"head", say("{} of {}", head_name(after.facts), after.facts.model)}}});
     page.paragraph(verdict_of(causality));
     page.add(causality_table(causality, after.tokens));
-    page.add(Pair{side("Before", before, before.facts.text), side("After", after, after.facts.text)});
+    page.add(Pair{side(before, "The pattern before"), side(after, "The pattern after")});
     return page;
 }
 

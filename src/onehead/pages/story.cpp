@@ -558,30 +558,43 @@ Table score_table(Trace const& trace, std::size_t row, std::span<Term const> ste
     return table;
 }
 
-Block pattern_grid(Trace const& trace) {
-    std::size_t const n = trace.tokens.size();
-    if (n > most_in_a_table) return {pattern_picture(trace)};
-    Step const& pattern = trace.step(terms::softmax);
-    Scale const scale = Scale::weights();
+namespace {
+
+// "4 ' the'" as a token.
+Label as_label(std::string const& at) {
+    std::size_t const space = at.find(' ');
+    return {at.substr(0, space), at.substr(space + 1)};
+}
+
+}  // namespace
+
+Block grid(Picture picture) {
+    std::size_t const n = picture.row_labels.size();
+    if (n > most_in_a_table) return {std::move(picture)};
     Table table;
-    table.caption = "The attention pattern";
-    table.after = "Rows = query (reads), columns = key (is read).";
+    table.caption = picture.title;
+    table.after = picture.below;
     table.columns = {{""}};
-    for (std::size_t key = 0; key < n; ++key) table.columns.emplace_back(token(trace, key), Align::right);
+    for (std::string const& key : picture.column_labels)
+        table.columns.emplace_back(as_label(key), Align::right);
     for (std::size_t query = 0; query < n; ++query) {
-        std::vector<TableCell> cells{{token(trace, query)}};
+        std::vector<TableCell> cells{{as_label(picture.row_labels[query])}};
         for (std::size_t key = 0; key < n; ++key) {
-            float const value = pattern.values(query, key);
-            cells.emplace_back(weight(value),
-                               is_masked(terms::softmax, query, key, value) ? "m" : scale.name(value),
+            float const value = picture.values(query, key);
+            cells.emplace_back(picture.number(value),
+                               picture.masked[query * n + key] ? "m" : picture.scale.name(value),
                                fmt::format("{}", value));
         }
         table.rows.push_back(std::move(cells));
     }
-    table.marked = trace.facts.row;
+    table.marked = picture.framed_row;
     table.is_grid = true;
-    table.scale = scale;
+    table.scale = picture.scale;
     return {table};
+}
+
+Block pattern_grid(Trace const& trace) {
+    return grid(pattern_picture(trace));
 }
 
 Table blend_table(Trace const& trace) {

@@ -52,8 +52,10 @@ Table vector_table(Trace const& trace, std::span<Term const> steps);
 Table score_table(Trace const& trace, std::size_t row, std::span<Term const> steps);
 std::vector<std::size_t> shown_keys(Trace const& trace, std::size_t row);
 
-// The whole attention pattern: a table with every weight, or a picture if it would be too large.
-Block pattern_grid(Trace const& trace);
+// A square picture as a table with its numbers, which a page of text shows too; as it is if that would be too
+// large.
+Block grid(Picture picture);
+Block pattern_grid(Trace const& trace);  // of the attention pattern
 
 // The blend as a weighted sum: a line for each row that is read, weight times value, and the sum.
 Table blend_table(Trace const& trace);

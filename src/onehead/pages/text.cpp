@@ -256,9 +256,10 @@ namespace {
 constexpr std::size_t with_number = 6;  // columns a cell takes
 constexpr std::size_t narrow = 2;
 
-// Of the 256 colours that terminals share, from a dull blue to a strong one, which tell more from less on a
-// light ground and on a dark one; the smallest weights keep the ground as it is.
-constexpr std::array<int, 9> blues{0, 103, 104, 105, 69, 63, 33, 27, 21};
+// Of the 256 colours that terminals share, from black by way of blue to nearly white. Every cell is painted,
+// so brighter is more on a light ground as on a dark one, and small weights do not glare.
+constexpr std::array<int, 9> blues{16, 17, 18, 19, 25, 32, 39, 117, 195};
+constexpr int first_bright = 5;  // from here on numbers are black, before it white
 constexpr std::array<std::string_view, 9> densities{" ", "░", "░", "▒", "▒", "▓", "▓", "█", "█"};
 
 struct Layout {
@@ -282,9 +283,8 @@ Layout lay_out(Trace const& trace, std::size_t width) {
 }
 
 std::string in_colour(std::string const& text, int shade) {
-    if (shade == 0) return text;
     return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", blues.at(static_cast<std::size_t>(shade)),
-                       shade < 4 ? 16 : 231, text);
+                       shade < first_bright ? 231 : 16, text);
 }
 
 std::string in_blocks(std::string const& number, int shade, std::size_t width) {
@@ -322,7 +322,7 @@ std::string shaded_grid(Trace const& trace, std::size_t width, Shading shading) 
     std::string grid =
         fmt::format(
             "The pattern: rows read, columns are read; the {}, the larger the weight, from 0 to 1.\n\n",
-            shading == Shading::colour ? "stronger the blue" : "denser the block") +
+            shading == Shading::colour ? "brighter the cell" : "denser the block") +
         heads(layout);
     for (std::size_t i = layout.shown.first; i < layout.shown.end; ++i) {
         std::string const mark = i == trace.facts.row ? ">" : " ";
