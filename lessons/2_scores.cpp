@@ -1,65 +1,187 @@
-// Lesson 2: one query against every key. A score is one-sided.
+// Lesson 2: one query against every key. A score is one-sided, and only the gaps within a row count.
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 
 #include "lesson.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/study/compare.hpp"
 #include "onehead/study/statistics.hpp"
+#include "tables.hpp"
 
 namespace onehead {
 namespace {
 
+// The key with the highest score among those that a row may read.
+std::size_t winner(Matrix const& scores, std::size_t asking) {
+    auto const seen = row(scores, asking).first(asking + 1);
+    return static_cast<std::size_t>(std::max_element(seen.begin(), seen.end()) - seen.begin());
+}
+
 // The other row whose key fits this row's query best; the row itself in a text of one.
-std::size_t best_other(Trace const& trace, std::size_t asking) {
-    auto const scores = row(trace[terms::scores], asking);
-    std::size_t best = asking == 0 && scores.size() > 1 ? 1 : 0;
-    for (std::size_t key = 0; key < scores.size(); ++key)
-        if (key != asking && scores[key] > scores[best]) best = key;
+std::size_t best_other(Matrix const& scores, std::size_t asking) {
+    std::size_t best = asking == 0 && column_count(scores) > 1 ? 1 : 0;
+    for (std::size_t key = 0; key < column_count(scores); ++key)
+        if (key != asking && scores(asking, key) > scores(asking, best)) best = key;
     return best;
 }
 
-void tell_one_sided(Lesson& l, std::size_t asking, std::size_t other) {
-    Matrix const& scores = l.trace()[terms::scores];
-    l.ask(fmt::format("Row {} gives row {} a score of {}. Does row {} give the same to row {}?",
-                      token_at(l.trace(), asking), token_at(l.trace(), other), score(scores(asking, other)),
-                      other, asking));
-    l.answer(fmt::format(
-        "score({}, {}) = {}, score({}, {}) = {}. The first holds the query of {} against the key of {}, the "
-        "second the query of {} against the key of {}: {}.",
-        asking, other, score(scores(asking, other)), other, asking, score(scores(other, asking)), asking,
-        other, other, asking,
-        scores(asking, other) == scores(other, asking) ? "here they happen to agree"
-                                                       : "two lenses, so a relation has a direction"));
-    l.check_with(l.commands().on_this_run(fmt::format("worked scores {} {}", other, asking)));
+// Two keys whose scores look the same in the table: readers would take it for a mistake.
+void explain_tie(Lesson& l, Matrix const& scores) {
+    auto keys = shown_keys(l.trace(), l.row());
+    std::ranges::stable_sort(
+        keys, [&](std::size_t a, std::size_t b) { return scores(l.row(), a) > scores(l.row(), b); });
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+        std::size_t const a = keys[i - 1], b = keys[i];
+        if (score(scores(l.row(), a)) != score(scores(l.row(), b))) continue;
+        double const alike = cosine_similarity(row(l.trace()[terms::k], a), row(l.trace()[terms::k], b));
+        return l.tell(say(
+            "The scores of rows {} and {} look the same: {} and {}. {}.", l.token(a), l.token(b),
+            fixed(scores(l.row(), a), 3), fixed(scores(l.row(), b), 3),
+            alike >= 0.5
+                ? fmt::format("Their keys are similar, with a cosine similarity of {:.2f}", alike)
+                : fmt::format(
+                      "Their keys are not similar (cosine similarity {:.2f}); the sums happen to be close",
+                      alike)));
+    }
 }
 
-void tell_directions(Lesson& l, std::size_t asking, std::size_t other) {
-    auto const q = row(l.trace()[terms::q], asking);
-    auto const k = row(l.trace()[terms::k], other);
-    l.ask("A large dot product means that query and key point the same way. How much the same way, here?");
+void ask_one_sided(Lesson& l, Matrix const& scores, std::size_t other) {
+    float const there = scores(l.row(), other), back = scores(other, l.row());
+    l.ask(say("Row {} gives row {} a score of {}. Does row {} give row {} the same?", l.token(l.row()),
+              l.token(other), score(there), other, l.row()));
     l.answer(
-        fmt::format("The query of {} is {:.2f} long, the key of {} is {:.2f} long, and the cosine between "
-                    "them is {:.2f}: the product of the three is the score, {}.",
-                    token_at(l.trace(), asking), norm(q), token_at(l.trace(), other), norm(k),
-                    cosine_similarity(q, k), score(l.trace()[terms::scores](asking, other))));
-    l.check_with(l.commands().onehead(fmt::format("measure {} q {} k {}", l.folder(), asking, other)));
+        say("{} score({}, {}) is {}, score({}, {}) is {}. The first is the query of row {} with the key of "
+            "row {}, the second the query of row {} with the key of row {}: other vectors, so one says "
+            "nothing about the other.",
+            score(there) != score(back) ? "No." : "Here they happen to agree in the digits shown.", l.row(),
+            other, score(there), other, l.row(), score(back), l.row(), other, other, l.row()));
+    l.check_worked(terms::scores, other, l.row());
+}
+
+void ask_about_directions(Lesson& l, Matrix const& scores) {
+    std::size_t const n = row_count(scores), best = winner(scores, l.row());
+    auto const q = row(l.trace()[terms::q], l.row());
+    auto const angle = [&](std::size_t key) { return cosine_similarity(q, row(l.trace()[terms::k], key)); };
+    std::size_t nearest = 0, negative = 0;
+    for (std::size_t key = 0; key <= l.row(); ++key)
+        if (angle(key) > angle(nearest)) nearest = key;
+    for (std::size_t i = 1; i < n; ++i)
+        if (scores(i, winner(scores, i)) < 0) ++negative;
+    l.ask(
+        say("A dot product is the norm of one vector times the norm of the other times the cosine of the "
+            "angle between them. Row {} scores highest among the rows that row {} can read. Does its key "
+            "point in the direction of the query?",
+            l.token(best), l.token(l.row())));
+    l.answer(say("{} The cosine similarity is {}{}.",
+                 angle(best) >= std::sqrt(0.5) ? "Yes, within 45 degrees."
+                 : angle(best) > 0             ? "Only partly: between 45 and 90 degrees away from it."
+                                               : "No: 90 degrees or more away from it.",
+                 fixed(angle(best), 2),
+                 l.row() == 0 ? std::string{"; row 0 can read no other"}
+                 : nearest == best
+                     ? std::string{", the highest of the rows that it can read"}
+                     : fmt::format(", and row {} comes closer to the direction of the query", nearest)));
+    l.answer_with(key_table(l.trace()));
+    if (n > 1)
+        l.answer(
+            say("A row takes the highest score that it finds, however low: among rows 1 to {}, the highest "
+                "score that a row can read is negative in {} of {}, and its query and key point more than 90 "
+                "degrees apart.",
+                n - 1, negative, n - 1));
+    l.check_with(l.commands().onehead(fmt::format("measure {} q {} k {}", l.folder(), l.row(), best)),
+                 say("The norms and the cosine similarity: {}.", fixed(angle(best), 2)));
+}
+
+void ask_about_gaps(Lesson& l, Matrix const& scores) {
+    Case const& c = l.run().head;
+    constexpr int more = 64;
+    std::size_t const i = l.row(), n = row_count(scores);
+    Matrix const scaled = divide(scores, c.divisor);         // [query_pos, key_pos]
+    Matrix const moved = scaled + static_cast<float>(more);  // [query_pos, key_pos]
+    Matrix const before = softmax(mask(scaled, c.visible));  // [query_pos, key_pos]
+    Matrix const after = softmax(mask(moved, c.visible));    // [query_pos, key_pos]
+    double largest = 0, top = 0;
+    std::size_t changed = 0;
+    for (std::size_t key = 0; key <= i; ++key) {
+        largest = std::max(largest, distance(before(i, key), after(i, key)));
+        top = std::max<double>(top, std::fabs(moved(i, key)));
+        if (weight(before(i, key)) != weight(after(i, key))) ++changed;
+    }
+    l.ask(say("Add {} to all scaled scores of row {}. Which of its weights change?", more, l.token(i)));
+    l.answer(
+        say("{} The largest change is {}{}. e^(s + {}) is e^s times e^{}, for every key alike, and softmax "
+            "divides by the sum of them. Only the gaps between the scores of one row count; how high they "
+            "are together does not.",
+            changed == 0 ? Inline{"None, in the digits shown."}
+                         : say("{} of {} in the last digits.", changed, counted(i + 1, "weight")),
+            change(largest),
+            largest == 0                         ? ""
+            : largest <= top * 0x1p-22 + 0x1p-23 ? ", from rounding to float32"
+                                                 : ", more than rounding to float32 explains (!)",
+            more, more));
+    Table table;
+    table.columns = {{"key"}};
+    auto const keys = shown_keys(l.trace(), i);
+    for (std::size_t const key : keys)
+        if (key <= i) table.columns.emplace_back(l.token(key), Align::right);
+    auto const add = [&](std::string const& name, Matrix const& values, Term const& term) {
+        std::vector<TableCell> cells{{name}};
+        for (std::size_t const key : keys)
+            if (key <= i) cells.emplace_back(number_of(term, values(i, key)));
+        table.rows.push_back(std::move(cells));
+    };
+    add("scaled score", scaled, terms::scaled_scores);
+    add("weight", before, terms::softmax);
+    add("scaled score + 64", moved, terms::scaled_scores);
+    add("weight then", after, terms::softmax);
+    l.answer_with(std::move(table));
+    l.check_with(
+        fmt::format(
+            "awk -F, -v n={0} -v i={1} 'NR == i + 2 {{ for (c = 0; c <= 64; c += 64) {{ m = -1e30; s = 0; "
+            "for (j = 1; j <= i + 1; ++j) {{ x = $(NF - n + j) + c; if (x > m) m = x }} for (j = 1; j <= i + "
+            "1; ++j) s += exp($(NF - n + j) + c - m); for (j = 1; j <= i + 1; ++j) printf \"%.3f \", "
+            "exp($(NF - n + j) + c - m) / s; print \"\" }} }}' {2}/09_scaled_scores.csv",
+            n, i, l.folder()),
+        "Two lines of weights, the second with 64 more: they are the same.");
+}
+
+void ask_how_large(Lesson& l, Matrix const& scores) {
+    std::size_t query = 0, key = 0;
+    for (std::size_t i = 0; i < row_count(scores); ++i)
+        for (std::size_t j = 0; j < column_count(scores); ++j)
+            if (std::fabs(scores(i, j)) > std::fabs(scores(query, key))) query = i, key = j;
+    float const largest = scores(query, key);
+    l.ask("Nothing so far keeps a score from being enormous. How large do they get in this head?");
+    l.answer(
+        say("The largest in size is {}: the query of row {} with the key of row {}. Whether that is much "
+            "depends on the gaps in its row, and on what lesson 3 does to them.",
+            score(largest), l.token(query), l.token(key)));
+    l.check_with(fmt::format("awk -F, 'NR > 1 {{ for (j = NF - {}; j <= NF; ++j) {{ a = $j < 0 ? -$j : $j; "
+                             "if (a > m) m = a }} }} END {{ printf \"%.2f\\n\", m }}' {}/08_scores.csv",
+                             column_count(scores) - 1, l.folder()),
+                 say("{}, without its sign.", fixed(std::fabs(largest), 2)));
 }
 
 void lesson(Lesson& l) {
-    std::size_t const asking = l.row();
-    l.keep({terms::q, terms::k, terms::scores});
+    Matrix const scores = dot_rows(l.trace()[terms::q], l.trace()[terms::k]);  // [query_pos, key_pos]
+    l.keep({terms::q, terms::k, terms::scores, terms::scaled_scores});
     l.tell(
-        fmt::format("Row {} asks. Its query is multiplied with the key of every row, number by number, and "
-                    "the {} products are added up: one score a row, how strongly this row wants that one. "
-                    "Nothing is masked yet: later rows have scores too.",
-                    token_at(l.trace(), asking), l.trace().facts.d_head));
-    l.show(score_table(l.trace(), asking, std::vector{terms::scores}));
+        say("Row {} asks. It takes the dot product of its query with the key of every row: {} products, "
+            "added up, one score per row. The higher the score, the more strongly row {} wants that row. "
+            "Nothing is masked yet, so later rows have scores too.",
+            l.token(l.row()), l.trace().facts.d_head, l.row()));
+    l.show(score_table(l.trace(), l.row(), std::vector{terms::scores}));
+    explain_tie(l, scores);
     l.play("worked");
     l.play("gaps");
-    std::size_t const other = best_other(l.trace(), asking);
-    if (other != asking) tell_one_sided(l, asking, other);
-    tell_directions(l, asking, other);
-    l.ask(fmt::format("What is score({}, {}) made of?", asking, other));
-    l.answer_worked(terms::scores, asking, other);
+    std::size_t const other = best_other(scores, l.row());
+    if (other != l.row()) ask_one_sided(l, scores, other);
+    ask_about_directions(l, scores);
+    ask_about_gaps(l, scores);
+    ask_how_large(l, scores);
+    l.ask(say("What is score({}, {}), {}, made of?", l.row(), other, score(scores(l.row(), other))));
+    l.answer_worked(terms::scores, l.row(), other);
 }
 
 }  // namespace

@@ -1,32 +1,46 @@
-// Lesson 3: divide by the square root of the head's width. The same head runs with the division and without
-// it.
+// Lesson 3: divide by the square root of the head width. The same head runs scaled and unscaled.
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 #include <span>
 
 #include "lesson.hpp"
+#include "onehead/attention/head.hpp"
 #include "onehead/math/exp.hpp"
 #include "onehead/pages/reports.hpp"
 #include "onehead/study/compare.hpp"
+#include "onehead/study/statistics.hpp"
 #include "onehead/study/survey.hpp"
 #include "tables.hpp"
 
 namespace onehead {
 namespace {
 
-void tell_spread(Lesson& l) {
-    Facts const& facts = l.trace().facts;
-    double const predicted = std::sqrt(static_cast<double>(facts.d_head));
-    double const seen = deviation_of_scores(l.trace()[terms::scores]);
-    l.tell(fmt::format(
-        "A score is a sum of {0} products. If the numbers of a query and a key were independent, centred on "
-        "0 and of typical size 1, scores would spread by sqrt({0}) = {1:.2f} about 0, and the gap between "
-        "two of them by sqrt({2}) = {3:.2f}. The raw scores of this head, over all pairs that the mask "
-        "allows, spread by {4}.",
-        facts.d_head, predicted, 2 * facts.d_head, std::sqrt(2.0) * predicted, score(seen)));
+void tell_prediction(Lesson& l, Matrix const& scores) {
+    std::size_t const width = l.trace().facts.d_head;
+    double const predicted = std::sqrt(static_cast<double>(width));
+    double const seen = deviation_of_scores(scores);
+    l.tell(
+        say("A score is a sum of {0} products. If the components of query and key were independent, centred "
+            "on 0 and of typical size 1, the scores would have a standard deviation of sqrt({0}) = {1}, and "
+            "the gaps between two of them sqrt({2}) = {3}. The raw scores of this head that the mask allows "
+            "have one of {4}{5}.",
+            width, score(predicted), 2 * width, score(std::sqrt(2.0) * predicted), score(seen),
+            seen > 2 * predicted || 2 * seen < predicted
+                ? fmt::format(", {:.2g} times the prediction: trained queries and keys are not made up",
+                              seen / predicted)
+                : ""));
+    constexpr std::size_t few = 4, many = 64, samples = 2000;
+    l.tell(
+        say("Imagine that candidates for a job are ranked by the sum of their marks, and that a lead of 8 "
+            "wins outright. With marks of typical size 1, the sums of two candidates differ by about {} on "
+            "{} criteria and by about {} on {}, though no candidate has changed: the number of criteria "
+            "decides whether a lead of 8 is rare or common. Dividing the sums by the square root of that "
+            "number brings the rule back, and that is what a head does with its scores.",
+            score(measure_width(few, samples).gap), few, score(measure_width(many, samples).gap), many));
 }
 
-// Draws its own queries and keys and prints the spread of their scores.
+// Draws its own queries and keys and prints the standard deviation of their scores.
 std::string other_made_up_scores(std::size_t width) {
     return fmt::format(
         R"(awk 'function g() {{ return sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand()) }} )"
@@ -35,42 +49,100 @@ std::string other_made_up_scores(std::size_t width) {
         width);
 }
 
+void ask_about_width(Lesson& l) {
+    std::size_t const width = l.trace().facts.d_head;
+    l.ask(
+        "Widen a head and change nothing else: how do its scores grow? How would they grow if the components "
+        "were not centred on 0?");
+    l.answer(
+        "2000 made-up queries and keys of each width say: centred, with the square root of the width, "
+        "because the products cancel as often as they reinforce each other; the division takes exactly that "
+        "growth away. With a mean of 1 instead of 0 the products no longer cancel, and the score grows with "
+        "the width itself.");
+    l.answer_with(width_table());
+    l.check_with(other_made_up_scores(width),
+                 say("About {}: it draws 2000 others.", score(std::sqrt(static_cast<double>(width)))));
+}
+
+void ask_about_a_lead(Lesson& l) {
+    double const divisor = l.trace().facts.divisor;
+    std::string const root = fmt::format("{:.4g}", divisor);
+    l.ask(
+        say("Softmax is exponential in the gaps. How many times the weight does a lead of 8 give, unscaled "
+            "and after the division by {}?",
+            root));
+    l.answer(
+        say("Unscaled e^8 = {} times, about three thousand. Scaled, the same lead is {}: e^{} = {} times.",
+            fixed(exponential(8), 0), fmt::format("{:.4g}", 8 / divisor), fmt::format("{:.4g}", 8 / divisor),
+            fixed(exponential(8 / divisor), 2)));
+    l.check_with(fmt::format("awk 'BEGIN {{ print exp(8), exp(8 / {}) }}'", root),
+                 say("{} and {}.", fmt::format("{:.6g}", exponential(8)),
+                     fmt::format("{:.6g}", exponential(8 / divisor))));
+}
+
+// How sharp the rows that have a choice are, scaled and unscaled.
+void ask_about_sharpness(Lesson& l, Trace const& unscaled) {
+    RowsOfTwo const rows = compare_rows_of(l.trace(), unscaled);
+    double const largest = compare(l.trace()[terms::softmax], unscaled[terms::softmax]).largest;
+    std::string const divisor = fmt::format("{:.4g}", l.trace().facts.divisor);
+    l.ask(say(
+        "Over how many rows does each row of this head spread its weights, scaled and unscaled? And how "
+        "steep is the softmax there, that is, how much do the weights p react to the scores? (The slope of "
+        "one weight with respect to its own score is p(1 - p); over a row these add up to 1 - sum of p^2.)"));
+    l.answer_with(sharpness_table(l.trace(), unscaled));
+    if (rows.count == 0)
+        l.answer("Row 0 can read only itself: its weight is 1 and its slope 0, scaled or not.");
+    else
+        l.answer(say(
+            "In effect a row reads {} rows scaled and {} unscaled, as means over rows 1 to {}; unscaled it "
+            "reads fewer in {} of {}, and is less steep in {} of {}. That slope is with respect to the "
+            "scores that go into the softmax. With respect to the raw scores, the scaled head has a factor "
+            "1/{} that the unscaled head has not; even so the unscaled head is less steep in {} of {}.",
+            effective_rows(rows.effective_scaled), effective_rows(rows.effective_unscaled), rows.count,
+            rows.sharper, rows.count, rows.less_steep, rows.count, divisor, rows.less_steep_raw, rows.count));
+    l.answer(
+        "Where the slope is near 0, so is what training can change by way of the scores: a head that gets "
+        "there early has a hard time to get out again. The slope says how small a step is, not that there is "
+        "no way out: many steps may still find one.");
+    l.check_with(l.commands().onehead(fmt::format("compare {0}/scaled {0}/unscaled", l.folder())),
+                 largest == 0 ? Inline{"The patterns are bit-identical."}
+                              : say("The two columns \"rows\", and how far a weight differs: by up to {}.",
+                                    fmt::format("{:.2g}", largest)));
+}
+
 void lesson(Lesson& l) {
+    Case const& c = l.run().head;
     Trace const unscaled = trace(l.run(), "unscaled");
-    l.keep({terms::scores, terms::scaled_scores, terms::softmax});
+    Matrix const& scores = l.trace()[terms::scores];  // [query_pos, key_pos]
+    Matrix const scaled = divide(scores, c.divisor);  // [query_pos, key_pos]  sqrt(d_head)
+    l.keep({terms::scores, terms::scaled_scores, terms::masked_scores, terms::softmax});
     l.keep_trace(l.trace(), "scaled");
     l.keep_trace(unscaled, "unscaled");
-    Comparison const comparison = compare(l.trace(), unscaled, "the scaled run", "the unscaled run");
     l.keep_page("compare.html", "the scaled run and the unscaled one, side by side",
-                compare_report(l.trace(), unscaled, comparison));
-    tell_spread(l);
+                compare_report(l.trace(), unscaled, compare(l.trace(), unscaled)));
+    tell_prediction(l, scores);
     std::vector<Term> const steps{terms::scores, terms::scaled_scores, terms::masked_scores, terms::softmax};
-    l.show(score_table(l.trace(), l.row(), steps));
-    l.tell("Without the division:");
-    l.show(score_table(unscaled, l.row(), std::span{steps}.last(1)));
+    Table table = score_table(l.trace(), l.row(), steps);
+    Table const without = score_table(unscaled, l.row(), std::span{steps}.last(1));
+    table.rows.push_back(without.rows.front());
+    table.rows.back().front() = {"unscaled"};
+    l.show(std::move(table));
+    auto const seen = row(scaled, l.row()).first(l.row() + 1);
+    auto const [least, most] = std::minmax_element(seen.begin(), seen.end());
+    if (l.row() > 0)
+        l.tell(
+            say("Among the rows that row {} can read, the highest score is {} above the lowest; scaled, {}. "
+                "The last line is the same head unscaled: its weights without the division.",
+                l.token(l.row()), score((*most - *least) * c.divisor), score(*most - *least)));
     l.play("divisor");
-
-    l.ask("Widen a head, and change nothing else: what happens to its scores?");
-    l.answer(
-        "Made-up queries and keys, independent and of size 1, 2000 of each width. The spread grows with the "
-        "root of the width, and the division takes just that away:");
-    l.answer_with(width_table());
-    l.check_with(other_made_up_scores(l.trace().facts.d_head));
-
-    l.ask("Softmax is exponential in the gaps. How much more weight does a lead of 8 give?");
-    double const divisor = l.trace().facts.divisor;
-    l.answer(
-        fmt::format("e^8 = {:.0f} times as much. Divided by {:.4g} first, the same lead gives e^{:.4g} = "
-                    "{:.2f} times as much.",
-                    exponential(8), divisor, 8 / divisor, exponential(8 / divisor)));
-    l.check_with(fmt::format("awk 'BEGIN {{ print exp(8), exp(8 / {}) }}'", divisor));
-
-    l.ask(
-        "What does the division do to each row of this head, and what to the slope p(1 - p) of the softmax, "
-        "along which a head learns?");
-    l.answer_with(slope_table(l.trace(), unscaled));
-    l.answer(verdict(comparison) + ".");
-    l.check_with(l.commands().onehead(fmt::format("compare {0}/scaled {0}/unscaled", l.folder())));
+    ask_about_width(l);
+    ask_about_a_lead(l);
+    ask_about_sharpness(l, unscaled);
+    ask_about_next(l,
+                   say("Leave this one head unscaled, and let the model go on from there. What does it "
+                       "expect after row {}?",
+                       l.token(l.row())),
+                   "unscaled");
 }
 
 }  // namespace

@@ -1,72 +1,152 @@
 // Lesson 5: blend the values, widen the blend, add it to the row.
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 
 #include "lesson.hpp"
+#include "onehead/attention/gpt2.hpp"
+#include "onehead/attention/head.hpp"
+#include "onehead/error.hpp"
+#include "onehead/study/compare.hpp"
 #include "onehead/study/statistics.hpp"
+#include "tables.hpp"
 
 namespace onehead {
 namespace {
 
-// "0.32 of 'The' + 0.40 of ' cat' + ...": the blend in words, at most `most` of its terms.
-std::string in_words(Trace const& trace, std::size_t i) {
-    std::string words;
+// ".320 of the value of 0 'The' + .399 of that of ...": the blend in words.
+Inline in_words(Trace const& trace, std::size_t i) {
+    auto const weights = row(trace[terms::softmax], i);
+    std::vector<Inline> terms;
     for (std::size_t const key : shown_keys(trace, i))
-        if (trace[terms::softmax](i, key) != 0)
-            words += fmt::format("{}{} of {}", words.empty() ? "" : " + ",
-                                 weight(trace[terms::softmax](i, key)), token_at(trace, key));
-    return words;
+        if (weights[key] != 0) terms.push_back(say("{} of {}", weight(weights[key]), token(trace, key)));
+    auto const all = weights.size() - static_cast<std::size_t>(std::ranges::count(weights, 0.0F));
+    return joined(terms, " + ") + (all == terms.size() ? Inline{} : say(" + {} more", all - terms.size()));
 }
 
-void tell_blend(Lesson& l) {
+void ask_what_dominates(Lesson& l, Matrix const& blend) {
     Trace const& t = l.trace();
-    PatternRow const seen = describe_pattern_row(row(t[terms::softmax], l.row()));
-    l.tell(fmt::format("Row {} takes home {}.", token_at(t, l.row()), in_words(t, l.row())));
-    l.show(blend_table(t));
-    l.ask("Is the blend mostly the value of the row that got most?");
+    auto const weights = row(t[terms::softmax], l.row());
+    std::size_t const heaviest = describe_pattern_row(weights).favourite;
+    auto const product = [&](std::size_t key) { return weights[key] * norm(row(t[terms::v], key)); };
+    std::size_t largest = heaviest;
+    double total = 0;
+    for (std::size_t key = 0; key <= l.row(); ++key) {
+        total += product(key);
+        if (product(key) > product(largest)) largest = key;
+    }
+    double const alike = cosine_similarity(row(blend, l.row()), row(t[terms::v], largest));
+    l.ask(say("Which row contributes most to the blend of row {}? Is it the row that got most weight?",
+              l.token(l.row())));
+    l.answer(say(
+        "Weight times the norm of the value says how large the part of a row in the blend is. {} The cosine "
+        "similarity of the blend and the value of row {} is {}.",
+        largest == heaviest
+            ? say("Yes: row {} has both the most weight, {}, and the largest product.", l.token(heaviest),
+                  weight(weights[heaviest]))
+            : say("No: row {} got most weight, {}, but row {} with {} has a value of larger norm, and "
+                  "contributes more.",
+                  l.token(heaviest), weight(weights[heaviest]), l.token(largest), weight(weights[largest])),
+        largest, fixed(alike, 2)));
+    l.answer_with(product_table(t));
     l.answer(
-        fmt::format("Row {} got {} of the attention, and the blend's direction has a cosine of {:.2f} with "
-                    "its value. The value is {:.2f} long, the blend {:.2f}.",
-                    token_at(t, seen.favourite), weight(seen.largest),
-                    cosine_similarity(row(t[terms::blend], l.row()), row(t[terms::v], seen.favourite)),
-                    norm(row(t[terms::v], seen.favourite)), norm(row(t[terms::blend], l.row()))));
+        say("The products add up to {}, the blend has a norm of {}: vectors that point in different "
+            "directions cancel in part, so norms do not add up.",
+            score(total), score(norm(row(blend, l.row())))));
     l.check_with(
-        l.commands().onehead(fmt::format("measure {} v {} blend {}", l.folder(), seen.favourite, l.row())));
+        l.commands().onehead(fmt::format("measure {} v {} blend {}", l.folder(), largest, l.row())),
+        say("The norms {} and {}, and the cosine similarity {}.", score(norm(row(t[terms::v], largest))),
+            score(norm(row(blend, l.row()))), fixed(alike, 2)));
 }
 
 void tell_widening(Lesson& l) {
     Facts const& facts = l.trace().facts;
-    l.tell(
-        fmt::format("The blend lives in the head's {0} numbers. A last matrix, {0} rows of {1}, widens it; "
-                    "the result is added to the row, with what the other {2} heads say and one bias for all.",
-                    facts.d_head, facts.d_model, facts.n_head - 1));
+    std::size_t const others = facts.n_head - 1;
+    l.tell(say(
+        "The blend has {0} numbers, like all that the head works in. A last learned matrix W_o, {0} by {1}, "
+        "widens it to a full row: the output of this head. It is added to the row that arrived, {2}, and "
+        "with the bias of the layer.",
+        facts.d_head, facts.d_model,
+        others == 0   ? "which has no other head to add"
+        : others == 1 ? "together with the output of the other head of the layer"
+                      : fmt::format("together with the outputs of the other {} heads of the layer", others)));
     l.show(addition_table(l.trace()));
 }
 
-void tell_shares(Lesson& l) {
+void ask_how_much(Lesson& l, Matrix const& output) {
     Trace const& t = l.trace();
     if (t.find(terms::residual) == nullptr) return;
-    l.ask("How much does this one head change the row?");
-    l.answer(fmt::format(
-        "It adds {:.2f} (length of what it adds) to a row that is {:.2f} long; the other heads together add "
-        "{:.2f}. Nothing is overwritten: the row that leaves is the row that came, plus the parts.",
-        norm(row(t[terms::output_projection], l.row())), norm(row(t[terms::residual], l.row())),
-        norm(row(t[terms::other_heads], l.row()))));
-    l.check_with(l.commands().onehead(
-        fmt::format("measure {0} output_projection {1} residual {1} other_heads {1}", l.folder(), l.row())));
-    l.ask("What is the first number of the row that leaves, d0, made of?");
-    l.answer_worked(terms::residual_after, l.row(), 0);
+    auto const size = [&](Term const& term) { return score(norm(row(t[term], l.row()))); };
+    l.ask(say("How much does this head change row {}?", l.token(l.row())));
+    l.answer(
+        say("It adds a vector of norm {} to a row of norm {}; the other heads together add one of norm {}. "
+            "The row that leaves has norm {}. Nothing is overwritten: each of its {} numbers is the number "
+            "that arrived plus what was added.",
+            score(norm(row(output, l.row()))), size(terms::residual), size(terms::other_heads),
+            size(terms::residual_after), t.facts.d_model));
+    l.check_with(l.commands().onehead(fmt::format(
+                     "measure {0} output_projection {1} residual {1} other_heads {1} residual_after {1}",
+                     l.folder(), l.row())),
+                 "These four norms.");
+}
+
+// How many numbers of the row are the same when the MLP works on it alone; nothing where there is no MLP.
+std::optional<std::size_t> same_after_mlp(Lesson const& l) {
+    Step const* const after = l.trace().find(terms::residual_after);
+    if (after == nullptr) return {};
+    try {
+        MlpWeights const mlp = l.model().mlp(l.trace().facts.layer);
+        Matrix alone = make_matrix(1, column_count(after->values));
+        std::copy_n(row(after->values, l.row()).begin(), alone.size(), alone.data());
+        Matrix const all = after_mlp(after->values, mlp);
+        Matrix same = make_matrix(1, column_count(all));
+        std::copy_n(row(all, l.row()).begin(), same.size(), same.data());
+        return compare(same, after_mlp(alone, mlp)).identical;
+    } catch (Error const&) {
+        return {};
+    }
+}
+
+void ask_between_rows(Lesson& l) {
+    float const self = l.trace()[terms::softmax](l.row(), l.row());
+    auto const same = same_after_mlp(l);
+    l.ask(
+        say("A head moves information between rows. How much of the blend of row {} is its own? Which part "
+            "of the model works within a row?",
+            l.token(l.row())));
+    l.answer(
+        say("Its weight on itself is {}{}. The MLP, the other half of the layer, works within a row and "
+            "never between rows: {}",
+            weight(self),
+            l.row() == 0 ? ", for it can read nothing else"
+            : self == 0  ? ", so all of the blend comes from other rows"
+                         : ": so far the head, too, reads the row itself",
+            same ? say("given row {} alone, as if the text had no other, {} of {} of the numbers that it "
+                       "makes are bit-identical.",
+                       l.row(), *same, l.trace().facts.d_model)
+                 : Inline{"this model file does not have it, so it cannot be shown here."}));
+    l.check_with(l.commands().at_row("trace", l.row()),
+                 say("The line \"11 softmax\" has {} in column {}.", weight(self), l.token(l.row())));
 }
 
 void lesson(Lesson& l) {
+    Case const& c = l.run().head;
+    Matrix const blend = weigh_rows(l.trace()[terms::softmax], l.trace()[terms::v]);  // [query_pos, d_head]
+    Matrix const output = matmul(blend, c.w_o);                                       // [query_pos, d_model]
     l.keep({terms::residual, terms::v, terms::softmax, terms::blend, terms::output_projection,
             terms::other_heads, terms::projection_bias, terms::residual_after});
-    tell_blend(l);
+    l.tell(
+        say("Row {} multiplies the value of each row that it can read by that row's weight, and adds them "
+            "up: {}.",
+            l.token(l.row()), in_words(l.trace(), l.row())));
+    l.show(blend_table(l.trace()));
     l.play("mixer");
-    l.ask("What is the first number of the blend, d0, made of?");
+    ask_what_dominates(l, blend);
+    l.ask(say("What is the first number of the blend of row {}, d0, made of?", l.token(l.row())));
     l.answer_worked(terms::blend, l.row(), 0);
     tell_widening(l);
-    tell_shares(l);
+    ask_how_much(l, output);
+    ask_between_rows(l);
 }
 
 }  // namespace

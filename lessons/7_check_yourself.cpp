@@ -1,71 +1,178 @@
-// Lesson 7: check it yourself. Rows that sum to 1, exact zeros, words that change, and the traps on the way
-// to a pattern of your own.
+// Lesson 7: check it yourself. Rows that add up to 1, exact zeros, words that change, PyTorch's numbers, and
+// the mistakes on the way to a pattern of your own.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <optional>
 
 #include "lesson.hpp"
+#include "onehead/attention/experiments.hpp"
+#include "onehead/error.hpp"
+#include "onehead/io/safetensors.hpp"
 #include "onehead/pages/reports.hpp"
 #include "onehead/study/causality.hpp"
+#include "onehead/study/compare.hpp"
 #include "onehead/study/statistics.hpp"
 #include "tables.hpp"
 
 namespace onehead {
 namespace {
 
-void tell_sums_and_zeros(Lesson& l) {
+void ask_about_sums(Lesson& l) {
     PatternSums const seen = sum_pattern(l.trace()[terms::softmax]);
-    l.ask("Does each row of the pattern sum to 1, and what does a row give to later rows?");
-    l.answer(fmt::format("The sums are 1 to within {:.0e}. Of {} weights on later rows {} are exactly 0.",
-                         seen.worst_sum, seen.later, seen.exact_zeros));
-    l.check_with(fmt::format(
-        "awk -F, 'NR > 1 {{ s = 0; for (i = 0; i < {}; ++i) s += $(NF - i); print s }}' {}/11_softmax.csv",
-        l.trace().tokens.size(), l.folder()));
+    std::size_t const n = l.trace().tokens.size();
+    l.ask("Does every row of the attention pattern add up to 1, and how much does a row give to later rows?");
+    l.answer(say("{} The worst row is off by {}. Of {} on later rows, {} are exactly 0.",
+                 seen.worst_sum < 1e-6 ? "Yes, to rounding." : "No (!).", change(seen.worst_sum),
+                 counted(seen.later, "weight"), seen.exact_zeros));
+    l.check_with(fmt::format("awk -F, 'NR > 1 {{ s = 0; for (i = 0; i < {}; ++i) s += $(NF - i); printf "
+                             "\"%.6f \", s }} END {{ print \"\" }}' {}/11_softmax.csv",
+                             n, l.folder()),
+                 "1.000000 for each row.");
 }
 
-// Another token for a position: " dog", or where that stands already or the model lacks it, one from
-// elsewhere in the text.
-int replacement(Lesson const& l, std::size_t pos) {
+// Another token for a position: " dog", or where that is already or the model lacks it, one from elsewhere in
+// the text. Nothing if there is no other.
+std::optional<int> replacement(Lesson const& l, std::size_t pos) {
     auto const ids = token_ids(l.trace());
     constexpr int dog = 3290;
-    if (l.model().own_tokens().empty() && ids[pos] != dog) return dog;
-    auto const other = std::find_if(ids.begin(), ids.end(), [&](int id) { return id != ids[pos]; });
-    return other == ids.end() ? ids[pos] : *other;
+    if (l.model().own_tokens().empty() && ids[pos] != dog && l.model().config().vocab_size > dog &&
+        l.model().tokens({dog}).front().bytes == " dog")
+        return dog;
+    auto const other = std::ranges::find_if(ids, [&](int id) { return id != ids[pos]; });
+    return other == ids.end() ? std::nullopt : std::optional{*other};
 }
 
-void tell_change(Lesson& l, std::size_t pos) {
+// Of the steps that a reader looks at first.
+Causality with_steps(Causality causality, std::initializer_list<Term> steps) {
+    std::erase_if(causality.steps, [&](StepVerdict const& step) {
+        return std::ranges::find(steps, step.term) == steps.end();
+    });
+    return causality;
+}
+
+void ask_about_change(Lesson& l, std::size_t pos) {
+    auto const other = replacement(l, pos);
+    if (!other) return l.tell("All tokens of this text are the same, so none is exchanged here.");
+    std::size_t const n = l.trace().tokens.size();
     Request changed{
         .token_ids = token_ids(l.trace()), .layer = l.trace().facts.layer, .head = l.trace().facts.head};
-    (*changed.token_ids)[pos] = replacement(l, pos);
+    (*changed.token_ids)[pos] = *other;
+    changed.row = l.row();
     Trace const after = trace(l.model(), changed);
     Causality const causality = check_causality(l.trace(), after);
-    l.ask(fmt::format("Put {} in place of {}. Which rows of which steps move?",
-                      label(after.tokens[pos].bytes), token_at(l.trace(), pos)));
+    auto const moved = [&](std::size_t i) {
+        return !compare(l.trace()[terms::softmax], after[terms::softmax], [&](std::size_t row, std::size_t) {
+                    return row == i;
+                }).same();
+    };
+    std::size_t before = 0, from = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        if (moved(i)) ++(i < pos ? before : from);
+    l.ask(say("Put {} in the place of {}. Which rows of the pattern change?",
+              token_label(after.tokens[pos].bytes), l.token(pos)));
+    l.answer(say("{} of the {} before it change, and {} of the {} from there on. {}", before,
+                 counted(pos, "row"), from, counted(n - pos, "row"),
+                 causality.holds()
+                     ? Inline{"A pattern depends on the input, but only on the input that a row can see."}
+                     : Inline{"Something changed that must not (!)."}));
+    if (pos == 1 || n < 3) {
+        l.answer_with(causality_table(
+            with_steps(causality, {terms::normalized, terms::scores, terms::masked_scores, terms::softmax}),
+            after.tokens));
+        l.answer(
+            "The raw scores are not masked yet: there every row has a column for the changed token, so also "
+            "rows before it change.");
+    }
+    if (l.model().own_tokens().empty() && !l.model().tokens({*other}).front().bytes.empty() &&
+        l.model().encode(after.facts.text) == token_ids(after))
+        l.check_with(l.commands().on_changed_word(pos, l.trace().tokens[pos].bytes, after.tokens[pos].bytes),
+                     "The same lines, and those of all other steps.");
+    else
+        l.check_with(l.commands().on_these_tokens("trace", *changed.token_ids),
+                     "The changed run; hold its line \"11 softmax\" against that of the first.");
+}
+
+void ask_about_mistakes(Lesson& l) {
+    auto const mistakes = usual_mistakes(l.run());
+    std::vector<Inline> says;
+    for (Mistake const& one : mistakes) says.push_back(std::string{one.experiment->changes});
+    auto const shown = static_cast<std::size_t>(
+        std::ranges::count_if(mistakes, [](Mistake const& one) { return one.cells_apart > 0; }));
+    Mistake const& plausible = mistakes[1];
+    l.ask(
+        say("Someone works the pattern out anew and makes one mistake: the program {}. Which of these "
+            "mistakes show in the pattern?",
+            joined(says, "; or it ")));
+    l.answer(say("{} of {} change a weight by more than 5e-6, the tolerance for rounding.", shown,
+                 mistakes.size()));
+    l.answer_with(mistakes_table(mistakes, l.trace()[terms::softmax].size()));
+    if (plausible.largest > 0)
+        l.answer(
+            say("The one with sqrt(d_model) looks plausible: its rows add up to 1 too (the worst is off by "
+                "{}), and no weight is off by more than {}. Only numbers to compare with can tell.",
+                change(plausible.worst_sum), change(plausible.largest)));
+    l.check_with_experiment(
+        "unscaled", mistakes[0].largest == 0
+                        ? Inline{"The patterns are bit-identical."}
+                        : say("A weight differs by up to {}.", fmt::format("{:.2g}", mistakes[0].largest)));
+}
+
+// The pattern that PyTorch computed comes with the program, for one text and model.
+void ask_about_pytorch(Lesson& l) {
+    l.part("Against PyTorch");
+    l.tell(
+        "transformers can give the pattern out: load GPT-2 with attn_implementation=\"eager\" and call it "
+        "with output_attentions=True. Since version 4.42 its default for GPT-2 is PyTorch's own scaled "
+        "dot-product attention (SDPA), which does not return patterns: in current versions you get none, and "
+        "no error.");
+    auto const reference = pytorch_values(l.trace());
+    if (!reference)
+        return l.tell(
+            "For gpt2-mini and the text \"The cat sat on the mat\" such a pattern comes with this program, "
+            "and lesson 7 without options compares it. For another run, make one yourself and use onehead "
+            "check.");
+    Trace const unscaled = trace(l.run(), "unscaled");
+    Tolerance const tolerance = default_tolerance(terms::softmax, l.trace().facts.layer, false);
+    Check const right = check(l.trace().step(terms::softmax), reference->pattern, tolerance);
+    Check const wrong = check(unscaled.step(terms::softmax), reference->pattern, tolerance);
+    auto const passes = [](Check const& c) { return c.passed() ? "passes" : "fails"; };
+    l.keep_file("pytorch.safetensors", reference->bytes);
+    l.ask(
+        "transformers 5.17 computed the pattern of this head too, in float64. Does ours match, scaled and "
+        "unscaled?");
     l.answer(
-        fmt::format("{} A number is the largest change in that row, = the same to the last bit; unmasked "
-                    "scores have a changed column too.",
-                    causality.holds() ? fmt::format("Nothing that reads only rows before {} moved.", pos)
-                                      : "Something moved that must not (!)."));
-    l.answer_with(causality_table(causality, after.tokens));
-    if (l.model().tokenizer().encode(after.facts.text) == token_ids(after))
-        l.check_with(l.commands().on_changed_word(pos, l.trace().tokens[pos].bytes, after.tokens[pos].bytes));
+        say("Scaled it {}: the largest difference is {} where 5e-6 is allowed. Unscaled it {}: {} of {} "
+            "cells are out of tolerance, by up to {}.{}",
+            passes(right), change(right.worst.difference), passes(wrong), wrong.out_of_tolerance, wrong.cells,
+            change(wrong.worst.difference),
+            wrong.passed() ? " This head is so sharp that the division changes next to nothing." : ""));
+    l.check_with(l.commands().onehead(fmt::format(
+                     "check {0} {0}/pytorch.safetensors --step softmax --tensor {1}.pattern --part {2}",
+                     l.folder(), l.trace().facts.layer, l.trace().facts.head)),
+                 say("{}, and the largest difference.", right.passed() ? "PASS" : "FAIL"));
 }
 
 void lesson(Lesson& l) {
     std::size_t const n = l.trace().tokens.size();
     l.keep({terms::softmax});
-    tell_sums_and_zeros(l);
+    ask_about_sums(l);
     if (l.model().has_hidden_states(l.trace().facts.layer)) {
         l.tell(
-            "This excerpt holds the rows of one text only, so that no word of it can be changed here; a "
-            "whole model takes any text.");
+            "This excerpt holds the rows of one text only, so no word of it can be exchanged here; a whole "
+            "model takes any text.");
     } else {
-        if (n > 2) tell_change(l, 1);
-        tell_change(l, n - 1);
+        if (n > 2) ask_about_change(l, 1);
+        ask_about_change(l, n - 1);
     }
-    l.ask(
-        "Work the pattern out again, from the row on, and make one mistake at a time. Which mistakes show?");
-    l.answer_with(mistakes_table(l.run()));
-    l.check_with_experiment("unscaled");
+    ask_about_mistakes(l);
+    ask_about_pytorch(l);
+    if (ask_about_next(l,
+                       say("Leave out the division in this head, and then in every head of the model. Is "
+                           "that still the same model: does it expect the same token after row {}?",
+                           l.token(l.row())),
+                       "unscaled"))
+        answer_with_all_unscaled(l);
 }
 
 }  // namespace

@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
-#include "onehead/io/json.hpp"
 #include "onehead/io/text.hpp"
-#include "onehead/pages/formats.hpp"
 #include "onehead/pages/explore.hpp"
+#include "onehead/pages/formats.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/markdown.hpp"
 #include "onehead/pages/reports.hpp"
@@ -31,35 +29,38 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto index_name = "trace.json";
 
+// What a lesson's folder can hold: what a trace can, whole traces below, and what is a lesson's own.
+std::vector<std::string> const& names_of_a_lesson() {
+    static std::vector<std::string> const all = [] {
+        std::vector<std::string> names = trace_folder.names();
+        for (char const* const below : {"scaled", "unscaled", "head_0.2", "head_3.2"})
+            for (std::string const& name : trace_folder.names())
+                names.push_back(fmt::format("{}/{}", below, name));
+        for (char const* const own : {"lesson.txt", "lesson.html", "compare.html", "pytorch.safetensors"})
+            names.emplace_back(own);
+        return names;
+    }();
+    return all;
+}
+
+FolderKind const lesson_folder{"a lesson's folder", names_of_a_lesson, index_name,
+                               [](std::string const& index) { return trace_folder.is_ours(index); }};
+
+// The beginning of a file that is about to be made anew: read without being taken for an input, which nothing
+// may be written over.
+std::string beginning(fs::path const& path, std::size_t most) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return "";
+    std::string bytes(std::min<std::uintmax_t>(fs::file_size(path, error), most), '\0');
+    std::ifstream{path, std::ios::binary}.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
+}
+
 // What trace.json says of a lesson; null if it is of something else.
 Json lesson_in(fs::path const& folder) {
-    std::error_code error;
-    if (!fs::is_regular_file(folder / index_name, error)) return nullptr;
-    auto const json = Json::parse(std::ifstream{folder / index_name}, nullptr, false);
+    constexpr std::size_t most = std::size_t{1} << 24;
+    auto const json = Json::parse(beginning(folder / index_name, most), nullptr, false);
     return json.is_object() && json.contains("lesson") ? Json(json["lesson"]) : Json(nullptr);
-}
-
-// A folder that does not exist, is empty, or is a lesson's or an earlier trace.
-void expect_ours(fs::path const& folder) {
-    std::error_code error;
-    if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return;
-    std::ifstream index{folder / index_name};
-    if (!fs::is_regular_file(folder / index_name, error) ||
-        !trace_folder.is_ours({std::istreambuf_iterator<char>{index}, std::istreambuf_iterator<char>{}}))
-        throw Error(
-            fmt::format("{}: is neither empty nor a lesson's folder, so nothing is written into it; choose "
-                        "another --out",
-                        folder.string()));
-}
-
-// The first bytes of a page of ours that is about to be made anew: it is no input, which nothing may be
-// written over.
-std::string beginning(fs::path const& page) {
-    std::string bytes(4096, '\0');
-    std::ifstream file{page, std::ios::binary};
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
-    return bytes;
 }
 
 // Pages of the course.
@@ -67,22 +68,24 @@ std::string beginning(fs::path const& page) {
 constexpr auto course_title = "One attention head: the lessons";
 
 void expect_course(fs::path const& index) {
-    if (fs::exists(index) && beginning(index).find("content=\"onehead ") == std::string::npos)
+    constexpr std::size_t most = 4096;
+    if (fs::exists(index) && beginning(index, most).find("content=\"onehead ") == std::string::npos)
         throw Error(fmt::format("{}: is not a list of traces, so it is not replaced; choose another --out",
                                 index.string()));
 }
 
-// The contents of a small course: what each lesson answers, the sentence, its pattern, and where to go on.
+// The contents of a small course: what each lesson answers, the sentence, the pattern, and where to go on.
 Document course(fs::path const& folder, Trace const& trace) {
     std::set<fs::path> lessons;
     for (auto const& entry : fs::directory_iterator{folder})
         if (entry.is_directory()) lessons.insert(entry.path());
+    std::vector<Inline> further;
     Document page{course_title};
     page.heading(course_title);
     page.paragraph(
-        "One attention head of GPT-2, step by step: seven lessons, each on one page. They follow one row of "
-        "one text "
-        "through one head; everything they say is computed from that run.");
+        "What one attention head of GPT-2 computes, from the row that arrives to the row that leaves. Seven "
+        "lessons, one page each, follow one row of one text through one head; every number in them is "
+        "computed from that run.");
     page.add(sentence(trace));
     page.add(run_facts(trace));
     page.chapter("The lessons");
@@ -92,14 +95,19 @@ Document course(fs::path const& folder, Trace const& trace) {
         std::string const name = lesson.filename().string();
         page.part(Link{"Lesson " + about.value("title", name), name + "/lesson.html"});
         page.paragraph(about.value("question", ""));
-        std::vector<Inline> pages{say("{}", Link{"as text", name + "/lesson.txt"})};
         for (Json const& more : about.value("pages", Json::array()))
-            pages.emplace_back(Link{more.value("says", ""), name + "/" + more.value("file", "")});
-        page.aside(say("Also: {}", joined(pages)));
+            further.push_back(say("{}", Link{more.value("says", ""), name + "/" + more.value("file", "")}));
     }
-    page.chapter("The pattern that they lead to");
-    page.blocks.push_back(pattern_grid(trace));
+    page.chapter("The attention pattern that they lead to");
+    page.blocks.push_back({pattern_picture(trace)});
     page.paragraph(pattern_sentence(trace, trace.facts.row));
+    page.chapter("Where to go on");
+    if (!further.empty()) page.add(Bullets{further});
+    page.paragraph(
+        say("With options the lessons take another text, head or row: {} follows row 1 of a text of your own "
+            "through head 2. {} makes handouts, {} the key to them.",
+            Code{"lessons/run --text \"Dogs chase cats\" --head 2 --row 1"}, Code{"lessons/run --no-answers"},
+            Code{"lessons/run --answers"}));
     return page;
 }
 
@@ -123,7 +131,7 @@ int run_lesson(std::string_view program, Arguments const& arguments, Subject con
                           .advice = "choose one of the two"});
     fs::path const out = folder;
     expect_course(out / "index.html");
-    expect_ours(out / subject.name);
+    expect_replaceable(out / subject.name, lesson_folder);
     auto const model = open_model(run);
     Lesson lesson{subject,
                   *model,
@@ -207,12 +215,16 @@ void Lesson::check_with_experiment(std::string_view experiment, Inline shows) {
                std::move(shows));
 }
 
+void Lesson::check_worked(Term const& term, std::size_t row, std::size_t column, Inline more) {
+    check_with(commands_.at_row(fmt::format("worked {} {} {}", term.name, row, column), trace_.facts.row),
+               say("{}{}The last line: In the trace: {}.", more, more.empty() ? "" : " ",
+                   fmt::format("{}", trace_[term](row, column))));
+}
+
 void Lesson::answer_worked(Term const& term, std::size_t row, std::size_t column) {
     constexpr std::size_t shown_lines = 10;
-    Worked const worked = work_out(run_.head, trace_, term, row, column);
-    answer_with_all(worked_report(worked, shown_lines).blocks);
-    check_with(commands_.on_this_run(fmt::format("worked {} {} {}", term.name, row, column)),
-               say("All its lines, and the last one: In the trace: {}.", fmt::format("{}", worked.in_trace)));
+    answer_with_all(worked_report(work_out(run_.head, trace_, term, row, column), shown_lines).blocks);
+    check_worked(term, row, column, "All its lines.");
 }
 
 Document Lesson::document(bool names_files) const {
@@ -234,6 +246,7 @@ Document Lesson::document(bool names_files) const {
     for (Term const& term : kept_) steps.push_back(Link{file_stem(term) + ".csv", file_stem(term) + ".csv"});
     for (auto const& [file, says] : pages_) page.aside(say("{}: {}", Link{file, file}, says));
     if (!steps.empty()) page.aside(say("The steps of this lesson, for every row: {}.", list(steps)));
+    page.aside(say("All lessons: {}", Link{"../index.html", "../index.html"}));
     if (has_panels_) page.add(explorer(trace_));
     return page;
 }
@@ -258,7 +271,17 @@ void Lesson::keep_page(std::string name, std::string says, Document const& page)
 
 void Lesson::keep_trace(Trace const& trace, std::string const& below) {
     if (!below.empty()) {
-        write_trace(folder_ / below, trace, find_formats("text,csv,html"));
+        std::vector<OutputFile> files;
+        std::vector<std::string> names;
+        for (Format const& format : find_formats("text,csv,html"))
+            for (OutputFile& file : format.files(trace, names)) files.push_back(std::move(file));
+        for (OutputFile const& file : files) names.push_back(file.name);
+        for (OutputFile const& file : files) {
+            std::string bytes;
+            file.give([&](std::string_view piece) { bytes += piece; });
+            keep_file(below + "/" + file.name, std::move(bytes));
+        }
+        keep_file(below + "/trace.json", trace_json(trace, names));
         pages_.emplace_back(
             below + "/trace.html",
             fmt::format("{}{}, {}", head_name(trace.facts),
@@ -273,7 +296,7 @@ void Lesson::keep_trace(Trace const& trace, std::string const& below) {
     for (Term const& term : kept_) files.push_back(file_stem(term) + ".csv");
     keep_file("trace.txt", text(trace_story(trace, files)));
     keep_file("trace.html", html(trace_page(trace, files)));
-    pages_.emplace_back("trace.html", "the whole story of this row");
+    pages_.emplace_back("trace.html", "the whole head for this row, with every step and its picture");
 }
 
 void Lesson::write() const {
@@ -303,21 +326,9 @@ void Lesson::write() const {
                       {"pages", pages},
                       {"files", names}};
 
-    fs::create_directories(folder_);
-    for (OutputFile const& file : files) {
-        std::string bytes;
-        file.give([&](std::string_view piece) { bytes += piece; });
-        write_file_in_place(folder_ / file.name, bytes);
-    }
-    write_file_in_place(folder_ / index_name, json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
-    std::vector<fs::path> stale;  // of an earlier run: steps that this lesson does not keep
-    for (auto const& entry : fs::directory_iterator{folder_})
-        if (std::string const name = entry.path().filename().string();
-            entry.is_regular_file() && name != index_name &&
-            std::ranges::find(trace_folder.names(), name) != trace_folder.names().end() &&
-            std::ranges::find(names, name) == names.end())
-            stale.push_back(entry.path());
-    for (fs::path const& file : stale) fs::remove(file);
+    std::string const index = json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+    files.push_back({index_name, [&](Sink const& out) { out(index); }});
+    write_folder(folder_, files, lesson_folder);
 }
 
 int teach(int argc, char** argv, Subject const& subject) {
@@ -338,11 +349,18 @@ std::string repeat(std::string_view option, std::optional<std::size_t> number) {
     return number ? fmt::format(" {} {}", option, *number) : "";
 }
 
+// As a reader would write it: from the folder where the lesson was called, if it is below that.
+fs::path from_here(fs::path const& path) {
+    std::error_code error;
+    fs::path const relative = path.lexically_normal().lexically_relative(fs::current_path(error));
+    return path.is_relative() || error || relative.empty() || *relative.begin() == ".." ? path : relative;
+}
+
 // Beside the lesson as built, in bin as installed; else the shell has to find it.
 std::string find_onehead(std::string_view lesson) {
     auto const folder = std::filesystem::path{lesson}.parent_path();
     for (auto const& place : {folder / "onehead", folder / "../../bin/onehead"})
-        if (!folder.empty() && std::filesystem::is_regular_file(place)) return place.string();
+        if (!folder.empty() && fs::is_regular_file(place)) return from_here(place).string();
     return "onehead";
 }
 
@@ -365,6 +383,10 @@ std::string Commands::on_this_run(std::string_view arguments) const {
     return onehead(arguments) + model_ + text_ + head_ + row_;
 }
 
+std::string Commands::at_row(std::string_view arguments, std::size_t row) const {
+    return on_this_run(arguments) + (row_.empty() ? fmt::format(" --row {}", row) : "");
+}
+
 std::string Commands::on_this_text(std::string_view arguments) const {
     return onehead(arguments) + model_ + text_;
 }
@@ -373,9 +395,17 @@ std::string Commands::on_tokens(std::string_view arguments, std::vector<int> con
     return fmt::format("{}{} --tokens {}", onehead(arguments), model_, fmt::join(ids, ","));
 }
 
+std::string Commands::on_these_tokens(std::string_view arguments, std::vector<int> const& ids) const {
+    return on_tokens(arguments, ids) + head_ + row_;
+}
+
 std::string Commands::on_changed_word(std::size_t pos, std::string_view from, std::string_view to) const {
     if (from.starts_with(' ') && to.starts_with(' ')) to.remove_prefix(1);  // the word keeps that space
     return on_this_run("causality --change " + shell_word(fmt::format("{}={}", pos, to)));
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string shell_word(std::string_view text) {

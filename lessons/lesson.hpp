@@ -3,23 +3,20 @@
 // terminal and kept in the lesson's folder (lesson.txt, lesson.html), beside the CSVs of its steps and its
 // pictures.
 //
+// clang-format off
 //     void lesson(Lesson& l) {
-//         Matrix const scores = dot_rows(l.trace()[terms::q], l.trace()[terms::k]);   // the step, computed
-//         here l.keep({terms::q, terms::k, terms::scores});          // their CSVs go into the lesson's
-//         folder l.tell(say("Row {} asks.", token(l.trace(), l.row()))); // a paragraph; see
-//         pages/document.hpp l.show(score_table(l.trace(), l.row(), steps));       // any block: a table, a
-//         picture, a formula, code l.show_and_keep("pattern", pattern_picture(l.trace())); // a picture, also
-//         kept as pattern.svg l.ask("Does row 1 give the same score to row 4?");    // questions are numbered
-//         l.answer(say("No: here {} and {}.", score(a), score(b)));
-//         l.answer_with(table);                                 // more of the answer, as blocks
-//         l.check_with(l.commands().on_this_run("worked scores 1 4"), "The last line ends in -4.22.");
-//         l.answer_worked(terms::scores, l.row(), 1);           // how one number comes about, and its check
+//         Matrix const scores = dot_rows(l.trace()[terms::q], l.trace()[terms::k]);  // the step, computed here
+//         l.keep({terms::q, terms::k, terms::scores});                   // their CSVs go into the lesson's folder
+//         l.tell(say("Row {} asks.", l.token(l.row())));                 // a paragraph; see pages/document.hpp
+//         l.show(score_table(l.trace(), l.row(), steps));                // any block: a table, a formula, code
+//         l.show_and_keep("pattern", pattern_picture(l.trace()));        // a picture, also kept as pattern.svg
+//         l.ask("Does row 1 give row 4 the same score?");                // questions are numbered
+//         l.answer(say("{} Here: {} and {}.", a == b ? "Yes." : "No.", score(a), score(b)));
+//         l.answer_with(table);                                          // more of the answer, as blocks
+//         l.check_worked(terms::scores, 1, 4);                           // a command, and what it shows
+//         l.answer_worked(terms::scores, l.row(), 1);                    // how one number comes about, and its check
 //     }
-//
-//     int main(int argc, char** argv) {
-//         return onehead::teach(argc, argv, {"2_scores", "2: score the query against every key",
-//                                            "What does a query do to a key?", onehead::lesson});
-//     }
+// clang-format on
 //
 // No sentence states a number or a comparison that this run did not compute. In a handout (--no-answers) a
 // question is printed with room for an answer and without answers and checks, so it has to make sense alone.
@@ -47,11 +44,14 @@ public:
     // `lesson` is the program as it was called, from which `onehead` is found.
     Commands(std::string_view lesson, RunOptions const& run);
 
-    std::string onehead(std::string_view arguments) const;       // without options of a run
-    std::string on_this_run(std::string_view arguments) const;   // with the model, text, head and row
+    std::string onehead(std::string_view arguments) const;      // without options of a run
+    std::string on_this_run(std::string_view arguments) const;  // with the model, text, head and row
+    std::string at_row(std::string_view arguments, std::size_t row) const;  // also if no row was given
     std::string on_this_text(std::string_view arguments) const;  // with the model and the text, for all heads
     std::string on_tokens(std::string_view arguments,
                           std::vector<int> const& ids) const;  // another text, all heads
+    std::string on_these_tokens(std::string_view arguments,
+                                std::vector<int> const& ids) const;  // another text, this head and row
     std::string on_changed_word(std::size_t pos, std::string_view from, std::string_view to) const;
 
 private:
@@ -60,6 +60,9 @@ private:
 
 // A word of a command, in quotes if a shell would take it for something else.
 std::string shell_word(std::string_view text);
+
+// "1 row", "2 rows".
+std::string counted(std::size_t count, std::string_view noun);
 
 // With answers; with room for them, for a class; only the answers, for its teacher.
 enum class Answers { given, left_out, alone };
@@ -83,6 +86,7 @@ public:
     Run const& run() const { return run_; }
     Trace const& trace() const { return trace_; }  // the head as GPT-2 computes it
     std::size_t row() const { return trace_.facts.row; }
+    Label token(std::size_t pos) const { return onehead::token(trace_, pos); }  // 4 ' the'
     Commands const& commands() const { return commands_; }
     std::string folder() const {
         return shell_word(folder_.string());
@@ -96,10 +100,11 @@ public:
         add(block_of(std::move(block)));
     }
     void show_and_keep(std::string const& name, Picture picture);  // and name.svg
-    void play(std::string_view panel);  // something to play with, on the page for a browser: see pages/panels.js
+    void play(
+        std::string_view panel);  // something to play with, on the page for a browser: see pages/panels.js
 
     // A question, for the reader to think about; `room` is how many lines a handout leaves for its answer.
-    void ask(Inline question, std::size_t room = 3);
+    void ask(Inline question, std::size_t room = 2);
     void answer(Inline text) { answer_with(Paragraph{std::move(text), false}); }
     template <typename B>
     void answer_with(B block) {
@@ -109,6 +114,9 @@ public:
 
     // A command that shows whether the answer is right, and what is to be seen in what it prints.
     void check_with(std::string command, Inline shows = {});
+
+    // The same for one number of this trace, which `onehead worked` works out; it shows at least that number.
+    void check_worked(Term const& term, std::size_t row, std::size_t column, Inline more = {});
 
     // The same for an answer about an experiment: makes its trace, and compares it with this one.
     void check_with_experiment(std::string_view experiment, Inline shows = {});

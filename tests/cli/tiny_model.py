@@ -71,3 +71,11 @@ def excerpt_tensors():
 
 def excerpt_metadata():
     return {"model": "tiny", "n_head": "2", "layer_norm_epsilon": "1e-5", "text": "$($", "token_ids": "[3, 7, 3]", "residual": "exact"}
+
+
+def write_tiny(folder):
+    """The checkpoint as a folder; returns it."""
+    folder.mkdir()
+    for name, content in checkpoint().items():
+        (folder / name).write_bytes(content)
+    return folder

@@ -356,7 +356,8 @@ namespace {
 struct Entry {
     std::string path;
     bool is_folder = false;
-    std::vector<std::string> names;  // paths of the files that it can have
+    std::vector<std::string> names;    // paths of the files that it can have
+    std::vector<std::string> folders;  // and of the folders below it
 };
 
 constexpr std::size_t most_entries = 8;
@@ -370,6 +371,7 @@ void remove(Entry const& entry) {
     if (!entry.is_folder) ::unlink(entry.path.c_str());
     for (int round = 0; entry.is_folder && round < rounds; ++round) {
         for (std::string const& name : entry.names) ::unlink(name.c_str());
+        for (std::string const& folder : entry.folders) ::rmdir(folder.c_str());
         if (::rmdir(entry.path.c_str()) == 0 || errno == ENOENT) return;
     }
 }
@@ -451,31 +453,50 @@ int open_to_lock(fs::path const& path) {
 void remove_names(fs::path const& folder, std::vector<std::string> const& names) {
     std::error_code error;
     fs::directory_iterator const all{folder, error};
-    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error))
-        if (std::ranges::find(names, entry->path().filename().string()) != names.end())
-            ::unlink(entry->path().c_str());
+    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error)) {
+        std::string const name = entry->path().filename().string();
+        if (std::ranges::find(names, name) != names.end()) ::unlink(entry->path().c_str());
+        if (auto const below = names_below(names, name);
+            !below.empty() && fs::is_directory(entry->symlink_status(error)))
+            remove_names(entry->path(), below);
+    }
     ::rmdir(folder.c_str());
 }
 
 bool holds_only(fs::path const& folder, std::vector<std::string> const& names) {
     std::error_code error;
     fs::directory_iterator const all{folder, error};
-    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error))
-        if (std::ranges::find(names, entry->path().filename().string()) == names.end() ||
-            !fs::is_regular_file(entry->symlink_status(error)))
-            return false;
+    for (auto entry = begin(all); !error && entry != end(all); entry.increment(error)) {
+        std::string const name = entry->path().filename().string();
+        fs::file_status const status = entry->symlink_status(error);
+        if (std::ranges::find(names, name) != names.end() && fs::is_regular_file(status)) continue;
+        auto const below = names_below(names, name);
+        if (below.empty() || !fs::is_directory(status) || !holds_only(entry->path(), below)) return false;
+    }
     return !error;
 }
 
 }  // namespace
+
+std::vector<std::string> names_below(std::vector<std::string> const& names, std::string const& folder) {
+    std::vector<std::string> below;
+    for (std::string const& name : names)
+        if (name.starts_with(folder + "/")) below.push_back(name.substr(folder.size() + 1));
+    return below;
+}
 
 Unfinished::Unfinished(fs::path const& wanted, Kind kind, bool secret, std::vector<std::string> names)
     : kind_(kind), names_(std::move(names)) {
     int number = getpid();
     do path_ = folder_of(wanted) / fmt::format("{}{}", mark(wanted), number++);
     while (!make(wanted, secret));
-    auto entry = std::make_unique<Entry>(Entry{path_.string(), kind == Kind::folder, {}});
-    for (std::string const& name : names_) entry->names.push_back((path_ / name).string());
+    auto entry = std::make_unique<Entry>(Entry{path_.string(), kind == Kind::folder, {}, {}});
+    for (std::string const& name : names_) {
+        entry->names.push_back((path_ / name).string());
+        std::string const folder = (path_ / name).parent_path().string();
+        if (name.find('/') != name.npos && std::ranges::find(entry->folders, folder) == entry->folders.end())
+            entry->folders.push_back(folder);
+    }
     for (auto& slot : unfinished)
         if (Entry* none = nullptr; slot.compare_exchange_strong(none, entry.get())) {
             entry.release();  // the slot has it now

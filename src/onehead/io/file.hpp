@@ -138,7 +138,8 @@ class Unfinished {
 public:
     enum class Kind { file, folder };
 
-    // `names`: of the files that a folder can have. With `secret`, nobody else can look into it.
+    // `names`: of the files that a folder can have, "below/name" in a folder below it. With `secret`, nobody
+    // else can look into it.
     Unfinished(std::filesystem::path const& wanted, Kind kind, bool secret,
                std::vector<std::string> names = {});
     ~Unfinished();  // removes it, or what has its name by now
@@ -159,6 +160,9 @@ private:
     std::vector<std::string> names_;
     int descriptor_ = -1;
 };
+
+// Of names such as "below/name" those in the folder `folder`, without it.
+std::vector<std::string> names_below(std::vector<std::string> const& names, std::string const& folder);
 
 // The same mode and group as an earlier file or folder had. Where the group cannot be kept, another one gets
 // no rights.

@@ -63,22 +63,35 @@ std::string beginning_of(fs::path const& index) {
     return text;
 }
 
-void expect_only_ours(fs::path const& wanted, FolderKind const& kind) {
+// Refuses a folder with anything in it but files of these names; `below` is where it is in the wanted one.
+// Returns whether there is nothing in it.
+bool expect_only(fs::path const& wanted, FolderKind const& kind, std::vector<std::string> const& names,
+                 std::string const& below = "") {
     std::error_code error;
     bool is_empty = true;
-    for (auto entry = fs::directory_iterator{wanted, error}; !error && entry != end(entry);
+    for (auto entry = fs::directory_iterator{wanted / below, error}; !error && entry != end(entry);
          entry.increment(error)) {
         std::string const name = entry->path().filename().string();
         struct stat status {};
         if (::lstat(entry->path().c_str(), &status) != 0) continue;
-        if (std::ranges::find(kind.names(), name) == kind.names().end() || !S_ISREG(status.st_mode))
-            refuse(wanted, kind, "a folder with \"" + name + "\" in it");
-        if (is_input(status))
-            refuse(wanted, kind, "a folder with \"" + name + "\" in it, which this run reads");
         is_empty = false;
+        auto const inner = names_below(names, name);
+        if (!inner.empty() && S_ISDIR(status.st_mode)) {
+            expect_only(wanted, kind, inner, below + name + "/");
+            continue;
+        }
+        if (std::ranges::find(names, name) == names.end() || !S_ISREG(status.st_mode))
+            refuse(wanted, kind, "a folder with \"" + below + name + "\" in it");
+        if (is_input(status))
+            refuse(wanted, kind, "a folder with \"" + below + name + "\" in it, which this run reads");
     }
     if (error) refuse(wanted, kind, "a folder that cannot be read: " + error.message());
-    if (is_empty) return;
+    return is_empty;
+}
+
+void expect_only_ours(fs::path const& wanted, FolderKind const& kind) {
+    std::error_code error;
+    if (expect_only(wanted, kind, kind.names())) return;
     if (!fs::exists(wanted / kind.index, error))
         refuse(wanted, kind, "a folder without " + std::string{kind.index});
     if (!kind.is_ours(beginning_of(wanted / kind.index)))
@@ -148,6 +161,9 @@ void write_folder(fs::path const& folder, std::vector<OutputFile> const& files, 
     fs::create_directories(wanted.parent_path(), error);
     if (error) refuse(wanted, kind, "a folder that cannot be made: " + error.message());
     Unfinished const made{wanted, Unfinished::Kind::folder, earlier.has_value(), kind.names()};
+    for (OutputFile const& file : files)
+        fs::create_directories((made.path() / file.name).parent_path(),
+                               error);  // writing says if that failed
     auto const write = [&](std::size_t i) {
         fs::path const path = made.path() / files[i].name;
         write_file(path, files[i].give);

@@ -13,7 +13,7 @@
 namespace onehead {
 
 struct OutputFile {
-    std::string name;
+    std::string name;                           // "below/name" for one in a folder below
     std::function<void(Sink const& out)> give;  // called when its turn comes, perhaps on another thread
 };
 

@@ -84,19 +84,24 @@ WidthDeviations measure_width(std::size_t d_head, std::size_t samples) {
     Entries entries;
     double scores = 0;
     double gaps = 0;
+    double off_centre = 0;
     for (std::size_t sample = 0; sample < samples; ++sample) {
         double score = 0;
         double other = 0;
+        double moved = 0;
         for (std::size_t d = 0; d < d_head; ++d) {
             double const q = entries.next();
-            score += q * entries.next();
+            double const k = entries.next();
+            score += q * k;
             other += q * entries.next();
+            moved += (q + 1) * (k + 1);
         }
         scores += score * score;
         gaps += (score - other) * (score - other);
+        off_centre += moved * moved;
     }
     auto const count = static_cast<double>(samples);
-    return {std::sqrt(scores / count), std::sqrt(gaps / count)};
+    return {std::sqrt(scores / count), std::sqrt(gaps / count), std::sqrt(off_centre / count)};
 }
 
 }  // namespace onehead

@@ -41,6 +41,10 @@ PatternSums sum_pattern(Matrix const& pattern);
 struct WidthDeviations {
     double score = 0;  // standard deviation of q . k
     double gap = 0;    // standard deviation of q . k - q . k'
+
+    // The same queries and keys with 1 added to each entry, so that they are not centred: how large q . k is,
+    // as the root of its mean square.
+    double off_centre = 0;
 };
 
 // From `samples` random queries and pairs of keys whose d_head entries are independent, centred on 0 and of
