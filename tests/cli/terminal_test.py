@@ -39,17 +39,40 @@ def visible(line):
     return re.sub(r"\x1b\[[\d;]*m", "", line)
 
 
+def luminance(colour):
+    """Of one of the 216 colours that begin at 16 in a terminal's table of 256."""
+    assert 16 <= colour < 232
+    steps = [(0, 95, 135, 175, 215, 255)[(colour - 16) // part % 6] / 255 for part in (36, 6, 1)]
+    return sum(w * (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4) for w, c in zip((0.2126, 0.7152, 0.0722), steps))
+
+
 class Terminal(ProgramTest):
     def test_shows_the_pattern_in_colour(self):
         lines = grid(on_terminal(100, "trace", "--model", MINI))
         self.assertIn("\x1b[48;5;", lines[1])
+        self.assertIn("the brighter the cell, the larger the weight", " ".join(on_terminal(100, "trace", "--model", MINI).split()))
         self.assertRegex(visible(lines[5]), r"^>4 ' the' +\.320 +\.399 +\.062 +\.051 +\.168 +\.$")
+
+    def test_brighter_is_more_and_every_number_can_be_read(self):
+        cells = sorted({(float(number), int(ground), int(ink)) for line in grid(on_terminal(100, "trace", "--model", MINI))
+                        for ground, ink, number in re.findall(r"\x1b\[48;5;(\d+);38;5;(\d+)m +([\d.]+)\x1b", line)})
+        self.assertGreater(len({ground for _, ground, _ in cells}), 4)
+        brightness = [luminance(ground) for _, ground, _ in cells]
+        self.assertEqual(brightness, sorted(brightness))
+        for number, ground, ink in cells:
+            darker, brighter = sorted((luminance(ground), luminance(ink)))
+            self.assertGreaterEqual((brighter + 0.05) / (darker + 0.05), 4.5, number)
 
     def test_no_color(self):
         for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             shown = on_terminal(100, "trace", "--model", MINI, **environment)
             self.assertNotIn("\x1b", shown)
-            self.assertRegex(grid(shown)[5], r"\.399\u2588\u2588")
+            cells = sorted((float(number), " \u2591\u2592\u2593\u2588".index(block)) for line in grid(shown)[1:7]
+                           for number, block in re.findall(r"(1|0|\.\d{3})([ \u2591-\u2593\u2588])\2", line))
+            self.assertEqual(len(cells), 21)  # those that the mask leaves
+            self.assertEqual([density for _, density in cells], sorted(density for _, density in cells))
+            self.assertGreater(len({density for _, density in cells}), 3)
+            self.assertEqual(cells[-1], (1, 4))
 
     def test_fits_the_width_and_says_what_is_cut(self):
         for columns in (40, 80, 132):

@@ -287,14 +287,14 @@ std::string hatching(Picture const& p) {
 
 std::string numbers(Picture const& p, Box const& box) {
     if (!prints_numbers(p)) return "";
-    std::string out;
+    std::string out = "<g class=\"value\">\n";
     for (std::size_t i = 0; i < p.row_labels.size(); ++i)
         for (std::size_t j = 0; j < p.column_labels.size(); ++j)
             out +=
-                fmt::format(R"(<text class="value {}" x="{:.1f}" y="{:.1f}">{}</text>)",
-                            class_of(p, i, j), (static_cast<double>(j) + 0.5) * box.cell_width,
+                fmt::format(R"(<text class="{}" x="{:.0f}" y="{:.0f}">{}</text>)", class_of(p, i, j),
+                            (static_cast<double>(j) + 0.5) * box.cell_width,
                             (static_cast<double>(i) + 0.5) * box.cell_height + 4, p.number(p.values(i, j)));
-    return out;
+    return out + "</g>\n";
 }
 
 std::string frame(Picture const& p, Box const& box) {
