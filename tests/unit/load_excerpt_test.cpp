@@ -173,13 +173,14 @@ TEST_CASE("excerpt: ids with the same bytes keep different labels, and no bytes 
 }
 
 // GPT-2's tokens 3, 7 and 3 are "$", "(" and "$".
-TEST_CASE("excerpt: without its tokens' bytes GPT-2's vocabulary has to give its text", "[load][!mayfail]") {
+TEST_CASE("excerpt: without its tokens' bytes GPT-2's vocabulary has to give its text", "[load]") {
     auto content = tiny_excerpt();
     content.metadata["token_ids"] = "[3, 7, 3]";
     content.metadata["text"] = "$($";
     Opened const gpt2(content);
     CHECK(label(gpt2.model.tokens({7})[0]) == "'('");
-    CHECK(gpt2.model.encode("($") == std::vector<int>{7, 3});
+    CHECK(gpt2.model.encode("$") == std::vector<int>{3});
+    CHECK(gpt2.model.encode("($") == std::vector<int>{16763});  // GPT-2 has merged the two
     content.metadata["text"] = "the th";
     Opened const foreign(content);
     CHECK_THROWS_AS(foreign.model.tokens({7}), Error);

@@ -121,7 +121,7 @@ TEST_CASE("what is no trace is refused with what to do") {
     CHECK_THROWS_WITH(read_trace(text_only.folder()), Contains("with the format csv"));
 }
 
-TEST_CASE("a changed trace.json is refused with the key", "[!mayfail]") {
+TEST_CASE("a changed trace.json is refused with the key") {
     Trace const trace = trace_of(random_case());
     auto const message = [&](std::string const& from, std::string const& to) -> std::string {
         Written const written{trace};
@@ -137,7 +137,7 @@ TEST_CASE("a changed trace.json is refused with the key", "[!mayfail]") {
     CHECK_THAT(message("\"schema_version\": 1", "\"schema_version\": 2"), Contains("schema_version"));
     CHECK_THAT(message("\"schema_version\": 1", "\"schema_version\": \"1\""), Contains("schema_version"));
     CHECK_THAT(message("\"layer\": 0", "\"layer\": 7"),
-               Contains("layer: expected") && Contains("found \"7\""));
+               Contains("layer: expected a whole number from 0 to 0, found 7"));
     CHECK_THAT(message("\"row\": 0", "\"row\": 5"), Contains("row: expected a whole number from 0 to 4"));
     CHECK_THAT(message("\"head\": 1", "\"head\": -1"), Contains("head: expected"));
     CHECK_THAT(message("\"head\": 1", "\"heads\": 1"), Contains("expected a key \"head\""));
@@ -151,7 +151,7 @@ TEST_CASE("a changed trace.json is refused with the key", "[!mayfail]") {
     CHECK_THAT(message("{", "[{"), Contains("trace.json"));
 }
 
-TEST_CASE("a changed table is refused with its place", "[!mayfail]") {
+TEST_CASE("a changed table is refused with its place") {
     Trace const trace = trace_of(random_case());
     auto const message = [&](std::string const& file, std::string const& from,
                              std::string const& to) -> std::string {
@@ -170,8 +170,8 @@ TEST_CASE("a changed table is refused with its place", "[!mayfail]") {
     CHECK_THAT(message("08_scores.csv", "\n1,11,", "\n1,12,"), Contains("line 3, column 2"));
     CHECK_THAT(message("10_masked_scores.csv", "-inf", "inf"), Contains("line 2, column 5"));
     CHECK_THAT(message("15_projection_bias.csv", "\n,,", "\n0,464,"), Contains("line 2, column 1"));
-    CHECK_THAT(message("tokens.csv", "546865", "54686"), Contains("bytes in hex"));
-    CHECK_THAT(message("tokens.csv", "546865", "546866"), Contains("line 2, column 3"));
+    CHECK_THAT(message("tokens.csv", R"(\x54\x68\x65)", R"(\x54\x68\x6)"), Contains("line 2, column 4"));
+    CHECK_THAT(message("tokens.csv", R"(\x54\x68\x65)", R"(\x54\x68\x66)"), Contains("line 2, column 4"));
 }
 
 TEST_CASE("a table that was cut short is refused wherever it was cut") {
