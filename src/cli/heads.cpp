@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -63,8 +64,10 @@ void sort_by(std::vector<HeadSurvey>& heads, std::string const& name, bool with_
         throw UsageError({.where = "--sort",
                           .expected = "a column, one of " + heads_columns(with_worth),
                           .found = label(name)});
-    std::stable_sort(heads.begin(), heads.end(),
-                     [&](HeadSurvey const& a, HeadSurvey const& b) { return a.*column > b.*column; });
+    std::stable_sort(heads.begin(), heads.end(), [&](HeadSurvey const& a, HeadSurvey const& b) {
+        if (std::isnan(b.*column)) return !std::isnan(a.*column);
+        return a.*column > b.*column;
+    });
 }
 
 Inline next_sentence(Model const& model, Worth const& worth, Tokens const& tokens, std::size_t row) {

@@ -295,6 +295,7 @@ constexpr std::array head_columns{
     HeadColumn{"score_deviation", &HeadSurvey::score_deviation, score},
     HeadColumn{"worth", &HeadSurvey::worth, nats, true},
     HeadColumn{"top_without", &HeadSurvey::top_without, weight, true},
+    HeadColumn{"strongest", &HeadSurvey::strongest, weight},
 };
 
 std::vector<HeadColumn> shown_columns(bool with_worth) {
@@ -323,20 +324,22 @@ Document heads_report(std::vector<HeadSurvey> const& heads, Tokens const& tokens
     table.columns = {{"head"}};
     for (HeadColumn const& column : shown_columns(with_worth))
         table.columns.emplace_back(std::string{column.name}, Align::right);
-    table.columns.emplace_back("strongest", Align::right);
     table.columns.emplace_back("query", Align::left);
     table.columns.emplace_back("reads key", Align::left);
     for (HeadSurvey const& head : heads) {
         std::vector<TableCell> cells{{fmt::format("{}.{}", head.layer, head.head)}};
         for (HeadColumn const& column : shown_columns(with_worth))
-            cells.emplace_back(column.number(head.*column.figure));
-        cells.emplace_back(weight(head.strongest));
-        cells.emplace_back(token(tokens, head.query));
-        cells.emplace_back(token(tokens, head.key));
+            cells.emplace_back(std::isnan(head.*column.figure) ? "" : column.number(head.*column.figure));
+        if (!std::isnan(head.strongest)) {
+            cells.emplace_back(token(tokens, head.query));
+            cells.emplace_back(token(tokens, head.key));
+        }
+        cells.resize(table.columns.size(), {""});
         table.rows.push_back(std::move(cells));
     }
     Document page{fmt::format("The heads of {}", model)};
-    page.paragraph(say("{} on {} ({} tokens)", model, Label{"", label(text)}, tokens.size()));
+    page.paragraph(say("{} on {} ({} token{})", model, Label{"", label(text)}, tokens.size(),
+                       tokens.size() == 1 ? "" : "s"));
     page.add(table);
     page.paragraph(
         "Means over rows 1 and later. self, previous, first: weight on the row itself, the one before, row "
@@ -388,14 +391,15 @@ Picture worth_picture(std::vector<HeadSurvey> const& heads) {
 std::string heads_csv(std::vector<HeadSurvey> const& heads, Tokens const& tokens, bool with_worth) {
     std::string csv = "layer,head";
     for (HeadColumn const& column : shown_columns(with_worth)) csv += fmt::format(",{}", column.name);
-    csv += ",strongest,query_pos,query,key_pos,key\n";
+    csv += ",query_pos,query,key_pos,key\n";
     for (HeadSurvey const& head : heads) {
         csv += fmt::format("{},{}", head.layer, head.head);
         for (HeadColumn const& column : shown_columns(with_worth))
-            csv += fmt::format(",{}", head.*column.figure);
-        csv +=
-            fmt::format(",{},{},{},{},{}\n", head.strongest, head.query, csv_field(label(tokens[head.query])),
-                        head.key, csv_field(label(tokens[head.key])));
+            csv += std::isnan(head.*column.figure) ? "," : fmt::format(",{}", head.*column.figure);
+        csv += std::isnan(head.strongest)
+                   ? ",,,,\n"
+                   : fmt::format(",{},{},{},{}\n", head.query, csv_field(label(tokens[head.query])), head.key,
+                                 csv_field(label(tokens[head.key])));
     }
     return csv;
 }

@@ -1,6 +1,7 @@
 #include "onehead/study/survey.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "onehead/attention/gpt2.hpp"
 #include "onehead/attention/head.hpp"
@@ -10,11 +11,11 @@ namespace onehead {
 
 namespace {
 
-// A mean over those rows for which there was something to measure; 0 if there was none.
+// A mean over those rows for which there was something to measure; NaN if there was none.
 class Mean {
 public:
     void add(double value) { sum_ += value, ++count_; }
-    double value() const { return count_ == 0 ? 0 : sum_ / count_; }
+    double value() const { return count_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / count_; }
 
 private:
     double sum_ = 0;
@@ -36,9 +37,10 @@ void add_weight_on_repeats(Mean& mean, Matrix const& pattern, std::vector<int> c
 }
 
 void find_strongest_pair(HeadSurvey& survey, Matrix const& pattern) {
+    survey.strongest = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t i = 2; i < row_count(pattern); ++i)
         for (std::size_t j = 1; j < i; ++j)
-            if (pattern(i, j) > survey.strongest) {
+            if (std::isnan(survey.strongest) || pattern(i, j) > survey.strongest) {
                 survey.query = i;
                 survey.key = j;
                 survey.strongest = pattern(i, j);
