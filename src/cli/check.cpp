@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "onehead/attention/experiments.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/npy.hpp"
 #include "onehead/io/safetensors.hpp"
 #include "onehead/io/text.hpp"
+#include "onehead/model/run.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/trace/files.hpp"
 
@@ -19,6 +21,7 @@ namespace {
 constexpr auto examples = R"(
 examples:
   onehead check cat pattern.npy --step softmax
+  onehead check cat cache.safetensors             every tensor with a known name, step by step
   onehead check cat out.safetensors --step softmax --tensor 0.pattern --part 0
   onehead check cat out.safetensors --step q --tensor 0.c_attn --columns 0:64
 )";
@@ -33,16 +36,26 @@ struct Reference {
 
 constexpr std::uint64_t largest_reference = std::uint64_t{1} << 28U;
 
-Array read_tensor(std::filesystem::path const& file, std::string const& name) {
-    if (name.empty())
-        throw UsageError(fmt::format(
-            "{}: expected --tensor NAME with it, found none; say which tensor is meant", file.string()));
-    Safetensors const tensors{file};
+Array read_tensor(Safetensors const& tensors, std::string const& name) {
     TensorInfo const& info = tensors.at(name);
     if (info.end - info.begin > largest_reference)
         throw Error(fmt::format("{}: tensor {}: expected at most {} bytes, as a step has, found {}",
-                                file.string(), printable(name), largest_reference, info.end - info.begin));
+                                tensors.name(), printable(name), largest_reference, info.end - info.begin));
     return {{info.shape.begin(), info.shape.end()}, tensors.read_doubles(name), info.dtype};
+}
+
+// The name under which a file has a step: ours, TransformerLens' or Hugging Face's. Empty if it has none.
+std::string known_name(Safetensors const& tensors, Term const& term, std::size_t layer) {
+    std::string const l = std::to_string(layer);
+    std::string hugging_face = in_layer(term.hugging_face, l);  // "hidden_states[0]", "h.0.ln_1 output"
+    hugging_face.resize(std::min(hugging_face.find_first_of(" ["), hugging_face.size()));
+    bool const counts_layers = term.hugging_face.find("[{}]") != std::string_view::npos;
+    if (counts_layers) hugging_face += "." + l;
+    std::string const name{term.name};
+    for (std::string const& known :
+         {file_stem(term), name, l + "." + name, in_layer(term.transformer_lens, l), hugging_face})
+        if (!known.empty() && tensors.find(known) != nullptr) return known;
+    return "";
 }
 
 // One part of the first dimension: a head of the heads.
@@ -72,41 +85,80 @@ Array columns_of(Array const& all, Columns const& columns) {
     return cut;
 }
 
-Array read_file(Reference const& from) {
-    std::filesystem::path const file = from.file;
-    if (file.extension() == ".npy") return read_npy(file);
-    if (file.extension() == ".npz" || file.extension() == ".csv" || file.extension() == ".pt")
-        throw UsageError({.where = file.string(),
-                          .expected = "a .npy or a .safetensors file",
-                          .found = file.extension().string(),
-                          .advice = "save the array by itself with numpy.save"});
-    return read_tensor(file, from.tensor.value_or(""));
-}
-
-// A batch of one in front does not count, and of an array with a part for each head the trace's own is meant.
-Array read_reference(Reference const& from, Facts const& facts) {
-    Array reference = read_file(from);
-    while (reference.shape.size() > 3 && reference.shape.front() == 1)
+// What of an array belongs to the trace's own head. A batch of one in front does not count. The heads come
+// first where positions are paired; else between the positions and the width, as in TransformerLens, or side
+// by side, queries, keys and values of all heads in one row, as c_attn gives them.
+Array own_part(Array reference, Step const& step, Reference const& from, Facts const& facts) {
+    while (reference.shape.size() > (pairs_positions(step.term) ? 3U : 2U) && reference.shape.front() == 1)
         reference.shape.erase(reference.shape.begin());
-    bool const has_heads =
-        reference.shape.size() == 3 && reference.shape.front() == facts.n_head && facts.n_head > 1;
-    if (from.part)
+    std::size_t const width = column_count(step.values);
+    std::size_t const first = facts.head * width;
+    bool const is_row_wise = !pairs_positions(step.term) && !from.part && !from.columns;
+    auto& shape = reference.shape;
+    if (from.part) {
         reference = part_of(reference, *from.part);
-    else if (has_heads)
+    } else if (is_row_wise && shape.size() == 3 && shape[1] == facts.n_head && shape[2] == width) {
+        shape = {shape[0], facts.n_head * width};
+        reference = columns_of(reference, {first, first + width});
+    } else if (shape.size() == 3 && shape.front() == facts.n_head && facts.n_head > 1) {
         reference = part_of(reference, facts.head);
+    } else if (is_row_wise && step.term.columns == "d_head" && shape.back() == 3 * facts.d_model) {
+        std::size_t const third =
+            static_cast<std::size_t>(step.term.number - terms::q.number) * facts.d_model;
+        if (step.term.number <= terms::v.number)
+            reference = columns_of(reference, {third + first, third + first + width});
+    }
     if (from.columns) reference = columns_of(reference, *from.columns);
     return reference;
+}
+
+// Which experiment of the same run computes what the reference holds: what is wrong with it, in a sentence.
+std::string diagnosis(Trace const& trace, Step const& step, Array const& reference,
+                      Tolerance const& tolerance, std::optional<std::string> const& model_name) try {
+    std::string const& own = trace.facts.experiment;
+    std::filesystem::path const name = model_name.value_or(trace.facts.model);
+    if (!model_name && name.has_parent_path()) return "";  // a trace names no files
+    auto const model = open_model(name);
+    Request request;
+    request.token_ids = token_ids(trace);
+    request.layer = trace.facts.layer;
+    request.head = trace.facts.head;
+    Run const run = prepare(*model, request);
+    if (run.facts.weights_sha256 != trace.facts.weights_sha256) return "";
+    std::string found;
+    auto const agrees = [&](std::string const& experiment) {
+        try {
+            Trace const changed = onehead::trace(run, experiment);
+            Step const* const other = changed.find(step.term);
+            return other != nullptr && check(*other, reference, tolerance).passed();
+        } catch (std::exception const&) {
+            return false;  // not possible with this model
+        }
+    };
+    if (!own.empty() && agrees(""))
+        return "The reference agrees with the head as GPT-2 computes it, within tolerance.\n";
+    for (Experiment const& experiment : experiments())
+        if (experiment.name != own && agrees(std::string{experiment.name}))
+            found += fmt::format("The reference agrees with `{}` within tolerance: it {}.\n", experiment.name,
+                                 experiment.changes);
+    return found.empty() ? "The reference agrees with none of the experiments of this run.\n" : found;
+} catch (std::exception const& error) {
+    return fmt::format("The experiments of this run were not tried: {}\n", error.what());
 }
 
 int run(Arguments const& arguments) {
     std::string folder;
     Reference from;
-    Term term = terms::softmax;
+    std::optional<Term> term;
+    std::optional<std::string> model;
     std::optional<double> absolute, relative;
     Options options{"onehead check TRACE REFERENCE [options]", examples};
     options.add_word("TRACE", folder, "a trace folder");
-    options.add_word("REFERENCE", from.file, "a .npy file, or a .safetensors file with --tensor");
-    options.add("step", "S", term, "the step that the reference is of (default: softmax)");
+    options.add_word("REFERENCE", from.file, "a .npy or a .safetensors file");
+    options.add(
+        "step", "S", term,
+        "the step that the reference is of (default: softmax; of a .safetensors file, each step whose name "
+        "it has)");
     options.add("tensor", "NAME", from.tensor, "the tensor in a .safetensors file");
     options.add("part", "P", from.part, "take part P of the reference's first dimension, such as a head");
     options.add("columns", "A:B", from.columns, "take columns A to B - 1 of the reference");
@@ -115,17 +167,50 @@ int run(Arguments const& arguments) {
         "absolute tolerance (default: by step, layer and type; softmax 5e-6 against float64, 5e-5 against "
         "float32)");
     options.add("rtol", "X", relative, "relative tolerance");
+    options.add(
+        "model", "M", model,
+        "the trace's model, to try its experiments if the check fails (default: the one the trace names)");
     if (!options.read(arguments)) return 0;
 
     Trace const trace = read_trace(folder);
-    Step const& step = trace.step(term);
-    Array const reference = read_reference(from, trace.facts);
-    Tolerance tolerance = default_tolerance(step.term, trace.facts.layer, reference.dtype != "F64");
-    tolerance = stored_as(tolerance, reference.dtype);
-    tolerance = {absolute.value_or(tolerance.absolute), relative.value_or(tolerance.relative)};
-    Check const result = check(step, reference, tolerance);
-    fmt::print("{}\n", verdict(result));
-    return result.passed() ? 0 : 1;
+    auto const passes = [&](Step const& step, Array const& whole) {
+        Array const reference = own_part(whole, step, from, trace.facts);
+        Tolerance tolerance = default_tolerance(step.term, trace.facts.layer, reference.dtype != "F64");
+        tolerance = stored_as(tolerance, reference.dtype);
+        tolerance = {absolute.value_or(tolerance.absolute), relative.value_or(tolerance.relative)};
+        Check const result = check(step, reference, tolerance);
+        fmt::print("{}\n", verdict(result));
+        if (!result.passed()) fmt::print("{}", diagnosis(trace, step, reference, tolerance, model));
+        return result.passed();
+    };
+    std::filesystem::path const file = from.file;
+    std::string const type = file.extension();
+    if (type == ".npy") return passes(trace.step(term.value_or(terms::softmax)), read_npy(file)) ? 0 : 1;
+    if (type == ".npz" || type == ".csv" || type == ".pt")
+        throw UsageError({.where = file.string(),
+                          .expected = "a .npy or a .safetensors file",
+                          .found = type,
+                          .advice = "save the array by itself with numpy.save"});
+    Safetensors const tensors{file};
+    if (from.tensor)
+        return passes(trace.step(term.value_or(terms::softmax)), read_tensor(tensors, *from.tensor)) ? 0 : 1;
+    std::size_t agree = 0;
+    for (Step const& step : trace.steps()) {
+        std::string const name = known_name(tensors, step.term, trace.facts.layer);
+        if (name.empty() || (term && !(step.term == *term))) continue;
+        if (!passes(step, read_tensor(tensors, name))) {
+            fmt::print("{} ({}) is the first step that differs; steps before it that agree: {}.\n",
+                       file_stem(step.term), printable(name), agree);
+            return 1;
+        }
+        ++agree;
+    }
+    if (agree == 0)
+        throw UsageError({.where = file.string(),
+                          .expected = "--tensor NAME with it, or tensors with names that are known",
+                          .found = "none",
+                          .advice = "say which tensor is meant; onehead terms lists the names"});
+    return 0;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ from csv import DictReader
 import numpy
 
 from programs import MINI, SHARED, SOURCE, ProgramTest, onehead
+from tiny_model import safetensors
 
 STEPS = ["01_token_embedding", "02_position_embedding", "03_residual", "04_normalized", "05_q", "06_k", "07_v", "08_scores",
          "09_scaled_scores", "10_masked_scores", "11_softmax", "12_blend", "13_output_projection", "14_other_heads",
@@ -195,6 +196,22 @@ class Others(ProgramTest):
         pattern = numpy.load(self.trace("previous", "--text-file", SOURCE / "data/texts/fox.txt", "--head", "2", "--format", "npy") / "11_softmax.npy")
         self.assertAlmostEqual(float(rows[0]["previous"]), numpy.diagonal(pattern, -1).mean(), places=5)
 
+    def test_what_a_text_gives_no_occasion_to_measure_is_empty(self):
+        csv = self.folder / "heads.csv"
+        for text, empty in (("Hi", "self previous first induction duplicate entropy effective_rows strongest query key"),
+                            ("a b", "induction duplicate strongest query key"), ("a b c", "induction duplicate"), ("a a a", "induction"), ("a a a a", "")):
+            result = onehead("heads", "--model", MINI, "--text", text, "--out", csv, "--sort", "strongest")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertNotIn("nan", result.stdout)
+            with csv.open(newline="") as file:
+                rows = list(DictReader(file))
+            self.assertEqual(len(rows), 12)
+            for row in rows:
+                self.assertEqual({name for name, value in row.items() if value == "" and not name.endswith("_pos")}, set(empty.split()), text)
+            strongest = [float(row["strongest"]) for row in rows if row["strongest"]]
+            self.assertEqual(strongest, sorted(strongest, reverse=True))
+        self.assertIn("(1 token)", onehead("heads", "--model", MINI, "--text", "Hi").stdout)
+
     def test_an_excerpt_traces_to_the_same_bytes(self):
         for layer in ("0", "3"):
             file = self.folder / f"{layer}.safetensors"
@@ -217,6 +234,42 @@ class Others(ProgramTest):
             result = onehead("check", self.trace(wrong, "--experiment", wrong), reference, *pattern)
             self.assertEqual(result.returncode, 1, wrong)
             self.assertTrue(result.stdout.startswith("FAIL"))
+
+    def test_check_goes_through_the_tensors_whose_names_it_knows(self):
+        """An implementation that forgot the division, its arrays named and laid out as three libraries have them."""
+        out = self.trace("right", "--head", "1", "--format", "npy")
+        step = {path.stem[3:]: numpy.load(path) for path in out.glob("*.npy")}
+        def softmax(scores):
+            seen = numpy.where(numpy.tri(6, dtype=bool), scores, -numpy.inf)
+            power = numpy.exp(seen - seen.max(axis=1, keepdims=True))
+            return power / power.sum(axis=1, keepdims=True)
+        product = step["q"].astype(float) @ step["k"].astype(float).T
+        heads = lambda one, axis: numpy.insert(numpy.zeros([2 if n == axis else size for n, size in enumerate(numpy.expand_dims(one, axis).shape)]), 1, one, axis)
+        fused = numpy.concatenate([heads(step[name], 1).reshape(6, 192) for name in "qkv"], axis=1)
+        transformer_lens = {"blocks.0.hook_resid_pre": step["residual"][None], "blocks.0.attn.hook_q": heads(step["q"], 1)[None],
+                            "blocks.0.attn.hook_pattern": heads(softmax(product / 8), 0)[None]}
+        hugging_face = {"hidden_states.0": step["residual"][None], "h.0.attn.c_attn": fused[None], "attentions.0": heads(softmax(product / 8), 0)[None]}
+        ours = {"03_residual": step["residual"], "q": step["q"], "11_softmax": softmax(product / 8)}
+        def check(tensors, *arguments):
+            file = self.folder / "reference.safetensors"
+            file.write_bytes(safetensors({name: ("F32", list(values.shape), values.astype("<f4").tobytes()) for name, values in tensors.items()}))
+            return onehead("check", out, file, *arguments)
+        for tensors in (transformer_lens, hugging_face, ours):
+            right = check(tensors)
+            self.assertEqual((right.returncode, right.stderr), (0, ""), right.stdout)
+            steps = ["03_residual", "05_q", "06_k", "07_v", "11_softmax"] if tensors is hugging_face else ["03_residual", "05_q", "11_softmax"]
+            self.assertEqual([line.split()[1].rstrip(",") for line in right.stdout.splitlines()], steps)
+            last = list(tensors)[-1]
+            wrong = tensors | {last: softmax(product) if tensors is ours else heads(softmax(product), 0)[None]}
+            result = check(wrong)
+            self.assertEqual(result.returncode, 1)
+            lines = result.stdout.splitlines()
+            self.assertTrue(lines[-3].startswith("FAIL: 11_softmax"))
+            self.assertEqual(lines[-2], "The reference agrees with `unscaled` within tolerance: it divides the scores by 1 instead of sqrt(d_head).")
+            self.assertEqual(lines[-1], f"11_softmax ({last}) is the first step that differs; steps before it that agree: {len(steps) - 1}.")
+            self.assertEqual(check(wrong, "--step", "q").returncode, 0)
+        self.assertIn("with none of the experiments", check(ours | {"11_softmax": softmax(product / 3)}).stdout)
+        self.assert_refused(check({"strange": step["q"]}), 2, "--tensor NAME")
 
     @unittest.skipUnless(SHARED.joinpath("gpt2-small").exists(), "SKIPPED: the excerpts of GPT-2 small are not here")
     def test_real_gpt2_without_the_division_is_sharp(self):

@@ -327,8 +327,10 @@ std::string verdict(Check const& check) {
     std::string const masks =
         check.finite_masks == 0
             ? ""
-            : fmt::format("; {} masked cells are finite in the reference and count as agreeing",
-                          check.finite_masks);
+            : fmt::format("; {} masked cells are finite in the reference", check.finite_masks);
+    if (check.passed() && check.finite_masks > 0)
+        return fmt::format("PASS: {}, all {} visible cells agree; the worst is {}{}", file_stem(check.term),
+                           check.cells - check.finite_masks, place, masks);
     if (check.passed())
         return fmt::format("PASS: {}, all {} values within tolerance; the worst is {}{}",
                            file_stem(check.term), check.cells, place, masks);
