@@ -131,7 +131,9 @@ class BrowserTest(unittest.TestCase):
         return found[0].get_attribute("textContent") if found else ""
 
     def show(self, element):
-        self.script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", element)
+        for _ in range(2):  # what comes into view may then turn out to be of another height
+            self.script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", element)
+            self.browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         return element
 
     def click(self, element):

@@ -302,8 +302,10 @@ function keyTable(page, keys, columns, caption) {
       place === 0 ? make('th', {scope: 'row'}, cell(key)) : make('td', {}, cell(key)))));
   const table = make('table', {class: 'keys'}, make('caption', {}, caption), make('thead', {}, head), make('tbody', {}, lines));
   const masked = page.values().masked_scores, left = Array.from(masked, (_, key) => key).filter(key => !keys.includes(key));
-  const later = left.filter(key => masked[key] === -Infinity).length, less = left.length - later, notes = [];
+  const weights = page.values().softmax, later = left.filter(key => masked[key] === -Infinity).length;
+  const none = left.filter(key => masked[key] !== -Infinity && weights[key] === 0).length, less = left.length - later - none, notes = [];
   if (less > 0) notes.push(`${less} more key${less === 1 ? '' : 's'}, which the row reads less`);
+  if (none > 0) notes.push(`${none} key${none === 1 ? '' : 's'} without any weight`);
   if (later > 0) notes.push(`${later} later key${later === 1 ? '' : 's'}, masked`);
   return make('div', {class: 'scrolls'}, table, notes.length > 0 ? make('p', {class: 'quiet'}, `Not listed: ${notes.join('; ')}.`) : null);
 }
@@ -402,7 +404,7 @@ function changesBar(page, place) {
   return () => {
     const {divisor, mask, shift, without} = page.state, changes = [];
     if (divisor !== page.start.divisor) changes.push(`scores divided by ${divisorText(page, divisor)}`);
-    if (mask !== page.start.mask) changes.push(`mask: ${MASK_NAMES[mask]}`);
+    if (mask !== page.start.mask) changes.push(mask === 'none' ? 'no mask' : mask === 'after' ? 'masked after the softmax' : `${mask} over the scores of later rows`);
     if (shift !== 0) changes.push(`${shift} added to every score`);
     if (without) changes.push(`the mix without ${without.split(',').map(key => page.head.names[key]).join(', ')}`);
     if (!page.tellsRows && page.row !== page.start.row) changes.push(`the panels follow row ${page.head.names[page.row]}, the text tells of row ${page.head.names[page.start.row]}`);
@@ -571,7 +573,7 @@ function flowOf(page, place) {
                  v: '→ value', scores: 'q · every k', scaled_scores: '÷ divisor', masked_scores: 'mask', softmax: 'softmax', blend: 'Σ weight · v',
                  output_projection: 'widen by W_o', residual_after: 'add to the row'};
   const buttons = steps.map(step => button('', () => go(step.name), {'data-step': step.name}));
-  const back = button('◀ back', () => go(steps[at() - 1].name)), next = button('next ▶', () => go(steps[at() + 1].name));
+  const back = button('◀ back', () => go(steps[at() - 1].name), {'aria-label': 'step back', class: 'back'}), next = button('next ▶', () => go(steps[at() + 1].name), {'aria-label': 'next step', class: 'forth'});
   const about = make('div', {class: 'about'});
   place.replaceChildren(make('h2', {}, 'The way through the head'), make('ol', {}, buttons.map(b => make('li', {}, b))),
                         make('div', {class: 'tools'}, back, next), about);
@@ -589,7 +591,11 @@ function flowOf(page, place) {
   }
   const limits = Object.fromEntries(steps.map(step => [step.name, limitOf(step.pairs ? head.scores.values : step.values.values)]));
 
+  let lit = -1;
   return () => {
+    const list = buttons[0].closest('ol');
+    if (lit !== at()) list.scrollLeft = buttons[at()].parentElement.offsetLeft - list.offsetLeft - 8;
+    lit = at();
     const width = 190, full = Math.max(data.d_model, n);
     steps.forEach((step, i) => {
       const values = valuesOf(step), isLit = i === at();
@@ -749,7 +755,7 @@ function gapsPanel(page, place) {
   const number = make('output'), line = make('div', {class: 'line'}), list = make('div'), verdict = make('p', {class: 'verdict'});
   panel(place, 'gaps', 'Only gaps count',
         make('p', {}, 'Each key is where its score puts it. Drag the origin, or add a number to every score: softmax subtracts the largest score, so only the gaps to it are left.'),
-        line, make('div', {class: 'tools'}, make('label', {}, 'add to every score ', slider), number, button('0', () => move(0), {'aria-label': 'Add nothing'})), verdict, list);
+        line, make('div', {class: 'tools'}, make('label', {}, 'add to every score ', slider), number, button('back to 0', () => move(0))), verdict, list);
   let scale = 1;
   line.addEventListener('pointerdown', event => {
     const from = event.clientX, before = page.state.shift, stop = new AbortController();
@@ -817,7 +823,7 @@ function divisorPanel(page, place) {
   const flip = button('', () => divide(page.state.divisor === one ? root : one), {class: 'flip'});
   const list = make('div'), figures = make('p', {class: 'verdict'});
   panel(place, 'divisor', 'The divisor',
-        make('p', {}, 'Softmax is exponential in the gaps. Dividing every score narrows the gaps; without it one row tends to take everything.'),
+        make('p', {}, 'Softmax is exponential in the gaps. Dividing every score narrows the gaps between them; undivided, often one row takes nearly everything.'),
         make('div', {class: 'tools'}, make('label', {class: 'wide'}, 'divide every score by ', slider), number),
         make('div', {class: 'tools'}, marks, flip), figures, list);
   return () => {
@@ -842,10 +848,10 @@ function divisorPanel(page, place) {
 // ---------------------------------------------------------------------------------------------------------------
 // The mask
 
-const MASK_NAMES = {'-inf': '-inf before the softmax, as in GPT-2', 'none': 'no mask', '0': '0 instead of -inf', '-10000': '-10000 instead of -inf', 'after': 'after the softmax'};
+const MASK_NAMES = new Map([['-inf', '-inf, as in GPT-2'], ['none', 'nothing: no mask'], ['0', '0'], ['-10000', '-10000'], ['after', 'nothing yet: masked after the softmax']]);
 
 function maskPanel(page, place) {
-  const radios = Object.entries(MASK_NAMES).map(([kind, name]) => ({kind, input: make('input', {type: 'radio', name: 'mask', value: kind, onchange: () => page.set({mask: kind}, verdictFor())}), name}));
+  const radios = [...MASK_NAMES].map(([kind, name]) => ({kind, input: make('input', {type: 'radio', name: 'mask', value: kind, onchange: () => page.set({mask: kind}, verdictFor())}), name}));
   const list = make('div'), total = make('div', {class: 'total'}), verdict = make('p', {class: 'verdict'});
   panel(place, 'mask', 'The mask',
         make('p', {}, 'A row may not read what comes later. What if the mask were another one?'),
@@ -941,10 +947,10 @@ function mixerPanel(page, place) {
     sum.forEach((value, d) => { marks += `M${(4 + d * one).toFixed(2)} ${y(value).toFixed(2)}h${(one * 0.86).toFixed(2)}`; });
     chart.replaceChildren(drawing(width, height, `${stacked.length} values stacked, number by number; the sum has a norm of ${scoreText(normOf(sum))}`,
         boxes, draw('path', {class: 'axis', d: `M4 ${y(0)}H${width - 4}`}), draw('path', {class: 'sum', d: marks})),
-        make('p', {class: 'quiet'}, `One column for each of the ${blend.length} numbers. The dark marks are the sum: `, strip(page, 'blend', page.row, sum, value => signedShade(value, limit), Math.min(256, width))));
+        make('p', {class: 'quiet'}, `One column for each of the ${blend.length} numbers. The marks across are the sum: `, strip(page, 'blend', page.row, sum, value => signedShade(value, limit), Math.min(256, width))));
     const isWhole = mix.every((weight, key) => weight === weights[key]);
     verdict.textContent = read.length === 0 ? 'No row has any weight here, so the blend is 0.'
-        : isWhole ? `This is the blend of row ${page.row}: ${sum.every((value, d) => sameBits(value, blend[d])) ? 'the same bits' : 'it differs'}${page.isChanged ? ' as the head would compute with what you changed' : ''}. Its norm is ${scoreText(normOf(blend))}.`
+        : isWhole ? `This is the blend of row ${page.row}${page.isChanged ? ' with what you changed' : ''}: ${sum.every((value, d) => sameBits(value, blend[d])) ? 'the same bits' : 'it differs'}. Its norm is ${scoreText(normOf(blend))}.`
         : `Not the whole blend: the norm is ${scoreText(normOf(sum))} instead of ${scoreText(normOf(blend))}, the cosine similarity with the blend ${fixed(cosine(sum, blend), 2)}.`;
   };
 }
