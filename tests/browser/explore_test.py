@@ -615,8 +615,9 @@ class ThePage(BrowserTest):
             for name, act in (("row", "document.querySelectorAll('.sentence [role=radio]')[5 + i].click()"),
                               ("divisor", "slide('.divisor', 3 + i)"), ("shift", "slide('.gaps', 3 + i)"), ("stack", "slide('.mixer', i)"),
                               ("mask", "document.querySelectorAll('.mask input')[(i + 1) % 5].click()")):
-                before = self.spent()
+                each = []
                 for i in range(5):
+                    before = self.spent()
                     self.script("""const i = arguments[0];
                       function slide(panel, value) {
                         const slider = document.querySelector(panel + ' input[type=range]');
@@ -624,7 +625,8 @@ class ThePage(BrowserTest):
                         slider.dispatchEvent(new Event('input'));
                       }
                       """ + act + "; document.body.getBoundingClientRect()", i)
-                times[name] = (self.spent() - before) / 5
+                    each.append(self.spent() - before)
+                times[name] = sorted(each)[2]
             print(f"milliseconds at 100 tokens: {({name: round(ms, 1) for name, ms in times.items()})}", file=sys.stderr)
             for name, milliseconds in times.items():
                 self.assertLess(milliseconds, 50, name)
