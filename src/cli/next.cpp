@@ -1,18 +1,16 @@
 // onehead next: the token that the model expects after a row, as it is and with an experiment on one head.
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <optional>
 
 #include "cli/command.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
-#include "onehead/io/text.hpp"
 #include "onehead/model/run.hpp"
 #include "onehead/pages/html.hpp"
+#include "onehead/pages/reports.hpp"
 #include "onehead/pages/text.hpp"
 #include "onehead/study/next.hpp"
-#include "onehead/trace/files.hpp"
 
 namespace onehead {
 
@@ -24,57 +22,6 @@ examples:
   onehead next --text-file data/texts/fox.txt --layer 3 --head 2 --experiment silent
   onehead next --experiment unscaled --top 10 --csv next.csv
 )";
-
-// What came out, as a page. `likely`: the tokens of next.likely, in that order.
-Document page_of(Run const& run, std::string const& experiment, Next const& next, Tokens const& likely) {
-    std::string const head = fmt::format("head {}.{}", run.facts.layer, run.facts.head);
-    auto const name = [&](std::size_t i) { return Label{"", label(likely[i])}; };
-    Document page{"The next token"};
-    page.heading(say("What comes after row {}", token(run.tokens, next.row)));
-    page.paragraph(say("{} on {}{}", run.facts.model, Label{"", label(run.facts.text)},
-                       experiment.empty() ? Inline{} : say(", {}: {}", head, experiment)));
-    Table table;
-    table.columns = {{"token"}, {next.is_changed ? "as it is" : "probability", Align::right}};
-    if (next.is_changed) table.columns.emplace_back(experiment, Align::right);
-    for (std::size_t i = 0; i < likely.size(); ++i) {
-        table.rows.push_back({name(i), weight(next.likely[i].probability)});
-        if (next.is_changed) table.rows.back().emplace_back(weight(next.likely[i].changed));
-    }
-    page.add(table);
-    if (next.is_changed) {
-        auto const& all = next.likely;
-        auto const changed = [](NextToken const& one) { return one.changed; };
-        auto const top = static_cast<std::size_t>(std::ranges::max_element(all, {}, changed) - all.begin());
-        constexpr double little = 0.01;  // nats
-        page.paragraph(say("With the experiment {} on {}, {} The whole distribution moves by {} nats{}.",
-                           Code{experiment}, head,
-                           top == 0 ? say("{} stays on top, with {} instead of {}.", name(0),
-                                          weight(all[0].changed), weight(all[0].probability))
-                                    : say("{} is on top with {} instead of {}, and {} goes from {} to {}.",
-                                          name(top), weight(all[top].changed), weight(all[top].probability),
-                                          name(0), weight(all[0].probability), weight(all[0].changed)),
-                           fmt::format("{:.3g}", next.worth),
-                           next.worth < little ? ", which is next to nothing" : ""));
-    }
-    page.aside(
-        "Probabilities of the next token over the whole vocabulary: the row goes on through the layers "
-        "above, the final "
-        "LayerNorm and the unembedding, then a softmax. Nats: the sum of p ln(p / p_changed), how far the "
-        "changed "
-        "distribution is from the other.");
-    return page;
-}
-
-// token_id,token,probability and, with an experiment, changed: float32 in shortest digits.
-std::string csv_of(Next const& next, Tokens const& likely) {
-    std::string csv =
-        next.is_changed ? "token_id,token,probability,changed\n" : "token_id,token,probability\n";
-    for (std::size_t i = 0; i < likely.size(); ++i) {
-        csv += fmt::format("{},{},{}", likely[i].id, csv_field(label(likely[i])), next.likely[i].probability);
-        csv += next.is_changed ? fmt::format(",{}\n", next.likely[i].changed) : "\n";
-    }
-    return csv;
-}
 
 int run(Arguments const& arguments) {
     RunOptions run;
@@ -100,9 +47,9 @@ int run(Arguments const& arguments) {
     std::vector<int> ids;
     for (NextToken const& token : next.likely) ids.push_back(token.id);
     Tokens const likely = model->tokens(ids);
-    Document const page = page_of(prepared, request.experiment, next, likely);
+    Document const page = next_report(prepared.facts, prepared.tokens, request.experiment, next, likely);
     fmt::print("{}", text(page));
-    if (csv) write_file_in_place(*csv, csv_of(next, likely));
+    if (csv) write_file_in_place(*csv, next_csv(next, likely));
     if (html_file) write_file_in_place(*html_file, html(page));
     return 0;
 }

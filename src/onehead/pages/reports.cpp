@@ -405,6 +405,59 @@ std::string heads_csv(std::vector<HeadSurvey> const& heads, Tokens const& tokens
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// The next token
+
+Document next_report(Facts const& facts, Tokens const& tokens, std::string const& experiment,
+                     Next const& next, Tokens const& likely) {
+    std::string const head = fmt::format("head {}.{}", facts.layer, facts.head);
+    auto const name = [&](std::size_t i) { return Label{"", label(likely[i])}; };
+    Document page{"The next token"};
+    page.heading(say("What comes after row {}", token(tokens, next.row)));
+    page.paragraph(say("{} on {}{}", facts.model, Label{"", label(facts.text)},
+                       experiment.empty() ? Inline{} : say(", {}: {}", head, experiment)));
+    Table table;
+    table.columns = {{"token"}, {next.is_changed ? "as it is" : "probability", Align::right}};
+    if (next.is_changed) table.columns.emplace_back(experiment, Align::right);
+    for (std::size_t i = 0; i < likely.size(); ++i) {
+        table.rows.push_back({name(i), weight(next.likely[i].probability)});
+        if (next.is_changed) table.rows.back().emplace_back(weight(next.likely[i].changed));
+    }
+    page.add(table);
+    if (next.is_changed) {
+        auto const& all = next.likely;
+        auto const changed = [](NextToken const& one) { return one.changed; };
+        auto const top = static_cast<std::size_t>(std::ranges::max_element(all, {}, changed) - all.begin());
+        constexpr double little = 0.01;  // nats
+        page.paragraph(say("With the experiment {} on {}, {} The whole distribution moves by {} nats{}.",
+                           Code{experiment}, head,
+                           top == 0 ? say("{} stays on top, with {} instead of {}.", name(0),
+                                          weight(all[0].changed), weight(all[0].probability))
+                                    : say("{} is on top with {} instead of {}, and {} goes from {} to {}.",
+                                          name(top), weight(all[top].changed), weight(all[top].probability),
+                                          name(0), weight(all[0].probability), weight(all[0].changed)),
+                           fmt::format("{:.3g}", next.worth),
+                           next.worth < little ? ", which is next to nothing" : ""));
+    }
+    page.aside(
+        "Probabilities of the next token over the whole vocabulary: the row goes on through the layers "
+        "above, the final "
+        "LayerNorm and the unembedding, then a softmax. Nats: the sum of p ln(p / p_changed), how far the "
+        "changed "
+        "distribution is from the other.");
+    return page;
+}
+
+std::string next_csv(Next const& next, Tokens const& likely) {
+    std::string csv =
+        next.is_changed ? "token_id,token,probability,changed\n" : "token_id,token,probability\n";
+    for (std::size_t i = 0; i < likely.size(); ++i) {
+        csv += fmt::format("{},{},{}", likely[i].id, csv_field(label(likely[i])), next.likely[i].probability);
+        csv += next.is_changed ? fmt::format(",{}\n", next.likely[i].changed) : "\n";
+    }
+    return csv;
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // The vocabulary
 
 namespace {

@@ -10,6 +10,7 @@
 #include "onehead/pages/document.hpp"
 #include "onehead/study/causality.hpp"
 #include "onehead/study/compare.hpp"
+#include "onehead/study/next.hpp"
 #include "onehead/study/survey.hpp"
 #include "onehead/study/worked.hpp"
 #include "onehead/trace/trace.hpp"
@@ -46,6 +47,14 @@ Picture worth_picture(std::vector<HeadSurvey> const& heads);
 // The column of that name, to sort by; nullptr if there is none. And all their names.
 double HeadSurvey::*heads_column(std::string_view name, bool with_worth = false);
 std::string heads_columns(bool with_worth = false);
+
+// The token that comes next; with an experiment, as it is and with it. `likely`: the tokens of next.likely,
+// in that order.
+Document next_report(Facts const& facts, Tokens const& tokens, std::string const& experiment,
+                     Next const& next, Tokens const& likely);
+
+// token_id,token,probability and, with an experiment, changed: float32 in shortest digits.
+std::string next_csv(Next const& next, Tokens const& likely);
 
 // The vocabulary: what each step is called here, what it is, and its names elsewhere. `layer` is what stands
 // for the layer in names from elsewhere: "L", "3".
