@@ -193,6 +193,8 @@ void next_page(Model const& model, json const& question, Answer& answer) {
                                   request.layer, row, top, blocks_of(model, request.progress));
     std::vector<int> ids;
     for (NextToken const& token : next.likely) ids.push_back(token.id);
+    answer.add("facts.json",
+               json{{"fingerprint", trace(prepared, request.experiment).fingerprint()}, {"row", row}});
     answer.add("page.html", html(next_report(prepared.facts, prepared.tokens, request.experiment, next,
                                              model.tokens(ids))));
 }

@@ -212,6 +212,7 @@ function viewQuestion() {
 }
 
 let pause = 0;
+const pending = () => pause !== 0 || document.querySelector('#page .coming') !== null;  // whether something is still to come
 
 // Asks for all that the state shows. While somebody types, the tokens come at once, the rest after a short pause.
 function refresh({isTyping = false} = {}) {
@@ -226,6 +227,7 @@ function refresh({isTyping = false} = {}) {
 }
 
 function askForPage() {
+  pause = 0;
   program.ask('page', viewQuestion(), (answer, milliseconds) => {
     if (failed(answer)) return;
     element('error').textContent = '';

@@ -6,7 +6,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
@@ -327,7 +329,9 @@ namespace {
 
 constexpr std::size_t deepest = 16384;
 constexpr std::size_t widest = 16384;  // GPT-2 XL has 1600; a matrix of it should still fit into memory
-constexpr std::size_t most = std::size_t{1} << 40U;  // of what the weights' own shapes limit
+// Of what the weights' own shapes limit; a browser's addresses have 32 bits.
+constexpr auto most = static_cast<std::size_t>(
+    std::min(std::uint64_t{1} << 40U, std::uint64_t{std::numeric_limits<std::size_t>::max()}));
 constexpr std::size_t largest_config = std::size_t{1} << 20U;
 
 // An option that this program does not follow, and its value in GPT-2. reorder_and_upcast_attn is not among

@@ -146,7 +146,13 @@ function pageAddress() {
         return '';  // not an address of ours
       }
     },
-    write: text => history.replaceState(null, '', text ? `#${text}` : location.pathname + location.search),
+    write: text => {
+      try {
+        history.replaceState(null, '', location.href.split('#')[0] + (text ? `#${text}` : ''));
+      } catch {
+        // A page inside of another one has no address of its own.
+      }
+    },
     listen: (changed, signal) => addEventListener('hashchange', changed, {signal}),
   };
 }

@@ -1,0 +1,243 @@
+"""The live page in a real browser, from a disk and from a local server, used as a person would: type, choose, click, download.
+
+What is expected comes from the command: the fingerprint in its trace.json, the bytes of its files. ONEHEAD_PAGE: the page's folder.
+"""
+import functools
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import sys
+import threading
+import time
+import unittest
+import zipfile
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+from programs import SHARED, SOURCE, ProgramTest, onehead, MINI  # noqa: E402
+
+PAGE = pathlib.Path(os.environ["ONEHEAD_PAGE"]).resolve()
+TEXTS = [
+    "The cat sat on the mat",
+    "One",
+    "one two three one two three",
+    (SOURCE / "data/texts/fox.txt").read_text().removesuffix("\n"),
+    (SOURCE / "tests/reference/100-tokens.txt").read_text().removesuffix("\n"),
+    "\U0001F600 smile \U0001F468\u200D\U0001F469\u200D\U0001F467",
+    "\u05e9\u05dc\u05d5\u05dd \u0627\u0644\u0633\u0644\u0627\u0645 and left",
+    "</script><img src=x onerror=alert(1)><script>alert(2)</script>",
+    "' \" \\ ` $(touch x) & < > \u202eevil ]]> --text -x",
+    "-1 =1+1\n\ttwo lines  ",
+]
+HEADS = [(0, 0), (0, 2), (3, 2)]
+EXPERIMENTS = ["", "unscaled", "masked-after-softmax"]
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class PageTest(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        browser = shutil.which("chromium")
+        if browser is None:
+            raise unittest.SkipTest("SKIPPED: chromium is not here")
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=PAGE))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        cls.addClassCleanup(server.server_close)
+        cls.addClassCleanup(server.shutdown)
+        cls.places = {"disk": f"{PAGE.as_uri()}/index.html", "server": f"http://127.0.0.1:{server.server_port}/"}
+        options = Options()
+        options.binary_location = browser
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--window-size=1200,1000"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        cls.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        cls.driver.set_script_timeout(60)
+        cls.addClassCleanup(cls.driver.quit)
+
+    def tearDown(self):
+        self.assertEqual([entry["message"] for entry in self.driver.get_log("browser")], [])
+        asked = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        addresses = [entry["params"]["request"]["url"] for entry in asked if entry["method"] == "Network.requestWillBeSent"]
+        allowed = ("file://", "http://127.0.0.1:", "data:", "blob:", "about:")
+        self.assertEqual([address for address in addresses if not address.startswith(allowed)], [])
+
+    def find(self, name):
+        return self.driver.find_element(By.ID, name)
+
+    def wait_for(self, what, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = what()
+            if value:
+                return value
+            time.sleep(0.02)
+        self.fail(f"nothing came; the page says: {self.find('error').text!r} {self.find('says').text!r}")
+
+    def open(self, place, state=""):
+        self.driver.get("about:blank")
+        self.driver.get(self.places[place] + state)
+        return self.settled()
+
+    def settled(self):
+        """The fingerprint, once nothing is being computed."""
+        idle = "return typeof program !== 'undefined' && program?.ready && !program.running && !program.waiting.size && !pending()"
+        self.wait_for(lambda: self.driver.execute_script(idle))
+        return self.find("fingerprint").text
+
+    def type(self, text):
+        box = self.find("text")
+        box.clear()
+        if max(map(ord, text)) < 0x10000 and "\t" not in text:
+            box.send_keys(text)
+        else:  # a tab would leave the box, and chromedriver types no emoji: as if pasted
+            self.driver.execute_script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))", box, text)
+        return self.settled()
+
+    def choose(self, name, value):
+        Select(self.find(name)).select_by_value(value)
+        return self.settled()
+
+    def choose_head(self, layer, head):
+        radio = self.driver.find_element(By.CSS_SELECTOR, f"#heads input[value='{layer}.{head}']")
+        radio.find_element(By.XPATH, "..").click()
+        return self.settled()
+
+    def trace_json(self, *arguments, model=MINI):
+        out = self.folder / "trace"
+        result = onehead("trace", "--model", model, "--out", out, "--quiet", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads((out / "trace.json").read_text())
+
+    def frame_text(self):
+        self.driver.switch_to.frame(self.driver.find_element(By.CSS_SELECTOR, "#page iframe:not(.coming)"))
+        try:
+            return self.driver.find_element(By.TAG_NAME, "main").text
+        finally:
+            self.driver.switch_to.default_content()
+
+    def test_the_fingerprint_is_the_commands(self):
+        for place in self.places:
+            self.open(place)
+            for text in TEXTS:
+                with self.subTest(place=place, text=text):
+                    self.type(text)
+                    for layer, head in HEADS:
+                        self.choose_head(layer, head)
+                        for experiment in EXPERIMENTS:
+                            found = self.choose("experiment", experiment)
+                            wanted = self.trace_json("--text=" + text, "--layer", layer, "--head", head, *(["--experiment", experiment] if experiment else []))
+                            self.assertEqual(found, wanted["fingerprint"], (layer, head, experiment))
+
+    def test_the_archive_has_the_commands_bytes(self):
+        downloads = self.folder / "downloads"
+        downloads.mkdir()
+        self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+        for place in self.places:
+            self.open(place, "#text=Dogs%20bark.&layer=3&head=2&row=1&experiment=unscaled")
+            self.find("download").click()
+            archive = downloads / "trace.zip"
+            self.wait_for(lambda: archive.exists() and not list(downloads.glob("*.crdownload")))
+            with zipfile.ZipFile(archive) as files:
+                self.assertIsNone(files.testzip())
+                found = {name: files.read(name) for name in files.namelist()}
+            archive.unlink()
+            out = self.folder / "trace"
+            onehead("trace", "--model", MINI, "--text", "Dogs bark.", "--layer", 3, "--head", 2, "--row", 1, "--experiment", "unscaled",
+                    "--out", out, "--quiet", "--format", "text,csv,html")
+            self.assertEqual(sorted(found), sorted(f"trace/{file.name}" for file in out.iterdir()))
+            for file in out.iterdir():
+                self.assertEqual(found[f"trace/{file.name}"], file.read_bytes(), file.name)
+
+    def test_the_state_is_in_the_address(self):
+        for place in self.places:
+            first = self.open(place)
+            second = self.choose_head(3, 2)
+            self.assertNotEqual(first, second)
+            third = self.choose("experiment", "unscaled")
+            self.choose("row", "2")
+            self.assertIn("#layer=3&head=2&row=2&experiment=unscaled", self.driver.current_url)
+            self.driver.refresh()
+            self.assertEqual(self.settled(), third)
+            self.assertEqual(Select(self.find("row")).first_selected_option.text, "2 ' sat'")
+            for _ in range(2):
+                self.driver.back()
+                self.settled()
+            self.assertEqual(self.find("fingerprint").text, second)
+            self.driver.back()
+            self.settled()
+            self.assertEqual(self.find("fingerprint").text, first)
+
+    def test_each_kind_of_page(self):
+        for place in self.places:
+            self.open(place)
+            for view, words in {"compare": "unscaled", "causality": "dog", "next": "What comes after row", "worked": "In the trace", "trace": "How row 4"}.items():
+                self.choose("view", view)
+                self.assertIn(words, self.frame_text())
+            self.find("ask-worth").click()
+            self.settled()
+            self.assertIn("After row 5 the model expects", self.find("worth").text)
+
+    def test_hostile_text_stays_text(self):
+        self.open("disk")
+        self.type(TEXTS[7])
+        self.assertIn("onerror=alert(1)", self.frame_text())
+        self.assertEqual(self.driver.execute_script("return document.querySelectorAll('img').length"), 0)
+
+    def test_what_is_wrong_is_a_sentence(self):
+        self.open("disk")
+        self.find("text").clear()
+        self.wait_for(lambda: "at least one token" in self.find("error").text)
+        self.driver.execute_script("document.getElementById('text').value = 'word '.repeat(300000); document.getElementById('text').dispatchEvent(new Event('input'))")
+        self.wait_for(lambda: "shorten it" in self.find("error").text)
+        self.assertNotEqual(self.type("It goes on"), "")
+
+    def test_long_work_can_be_stopped(self):
+        self.open("disk")
+        self.driver.execute_script("document.getElementById('text').value = 'one two three '.repeat(300); document.getElementById('text').dispatchEvent(new Event('input'))")
+        self.driver.execute_script("document.getElementById('ask-worth').click()")
+        self.wait_for(lambda: self.find("stop").is_displayed())
+        self.find("stop").click()
+        self.wait_for(lambda: "Stopped" in self.find("error").text)
+        self.assertEqual(self.type("The cat sat on the mat"), self.trace_json()["fingerprint"])
+
+    def test_an_own_model_from_the_disk(self):
+        for layer, head in ((4, 11), (5, 5)):
+            excerpt = SHARED / "gpt2-small" / f"block{layer}.safetensors"
+            if not excerpt.exists():
+                self.skipTest("SKIPPED: the excerpts are not here")
+            self.open("disk")
+            self.driver.execute_script("document.getElementById('models').open = true")
+            self.find("excerpt").send_keys(str(excerpt))
+            self.wait_for(lambda: self.driver.execute_script("return about.layers").__eq__([layer]))
+            self.settled()
+            self.assertEqual(self.choose_head(layer, head), self.trace_json("--layer", layer, "--head", head, model=excerpt)["fingerprint"])
+
+    def test_the_keyboard_reaches_everything_and_nothing_is_wider_than_a_telephone(self):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        before = self.open("disk")
+        self.assertTrue(self.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"))
+        self.find("text").send_keys(Keys.TAB)
+        focused = self.driver.switch_to.active_element
+        self.assertEqual(focused.get_attribute("aria-label"), "Layer 0, head 0")
+        focused.send_keys(Keys.ARROW_RIGHT)
+        self.assertNotEqual(self.settled(), before)
+        self.assertIn("head=1", self.driver.current_url)
+        unnamed = "return [...document.querySelectorAll('input, select, textarea, button')].filter(e => !e.labels?.length && !e.ariaLabel && !e.textContent).length"
+        self.assertEqual(self.driver.execute_script(unnamed), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
