@@ -41,7 +41,7 @@ def unreadable(page, language, lines):
 
 def is_program(words):
     if words[0] == "onehead":
-        return f'Command{{"{words[1]}"' in source_text()
+        return re.search(rf'Subcommand const \w+{{\s*"{re.escape(words[1])}"', source_text()) is not None
     return (SOURCE / words[0]).exists() or shutil.which(words[0]) is not None
 
 
