@@ -28,10 +28,10 @@
 #include "onehead/io/text.hpp"
 #include "onehead/model/model.hpp"
 #include "onehead/model/run.hpp"
+#include "onehead/pages/explore.hpp"
 #include "onehead/pages/formats.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/reports.hpp"
-#include "onehead/pages/story.hpp"
 #include "onehead/study/causality.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/study/next.hpp"
@@ -135,10 +135,10 @@ void add_facts(Trace const& trace, Answer& answer) {
     answer.add("facts.json", json{{"fingerprint", trace.fingerprint()}, {"row", trace.facts.row}});
 }
 
-void trace_page(Model const& model, json const& question, Answer& answer) {
+void whole_trace(Model const& model, json const& question, Answer& answer) {
     Trace const result = trace(model, request_of(question, model));
     add_facts(result, answer);
-    answer.add("page.html", html(trace_story(result, {})));
+    answer.add("page.html", html(trace_page(result, {})));
 }
 
 // The folder that `onehead trace --out` would make.
@@ -298,7 +298,7 @@ struct Question {
 constexpr std::array questions{
     Question{"about", [](Model const& model, json const&, Answer& answer) { about(model, answer); }},
     Question{"tokens", tokens},
-    Question{"trace", trace_page},
+    Question{"trace", whole_trace},
     Question{"files", trace_files},
     Question{"compare", compare_page},
     Question{"causality", causality_page},
