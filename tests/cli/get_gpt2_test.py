@@ -113,7 +113,7 @@ def fill(folder):
 
 
 def wait_for(condition):
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while not condition():
         if time.monotonic() > end:
             raise AssertionError("waited in vain")
