@@ -37,7 +37,7 @@ namespace {
 
 constexpr int n_bytes = 256;
 constexpr std::size_t largest_file = 16U << 20U;
-constexpr int largest_id = 500'000;  // GPT-2's is 50256
+constexpr int largest_id = 300'000;  // GPT-2's is 50256
 constexpr auto get_again = "get the file again from where the model came from";
 
 // What training a byte pair encoding leaves behind: pairs of symbols that become one where they meet; earlier
