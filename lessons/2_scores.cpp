@@ -93,6 +93,29 @@ void ask_about_directions(Lesson& l, Matrix const& scores) {
                  say("The norms and the cosine similarity: {}.", fixed(angle(best), 2)));
 }
 
+// Scaled scores and weights of the lesson's row, and the same with a number added to the scores; [query_pos,
+// key_pos] each.
+Table gaps_table(Lesson& l, Matrix const& scaled, Matrix const& before, Matrix const& moved,
+                 Matrix const& after) {
+    std::size_t const i = l.row();
+    Table table;
+    table.columns = {{"key"}};
+    auto const keys = shown_keys(l.trace(), i);
+    for (std::size_t const key : keys)
+        if (key <= i) table.columns.emplace_back(l.token(key), Align::right);
+    auto const add = [&](std::string const& name, Matrix const& values, Term const& term) {
+        std::vector<TableCell> cells{{name}};
+        for (std::size_t const key : keys)
+            if (key <= i) cells.emplace_back(number_of(term, values(i, key)));
+        table.rows.push_back(std::move(cells));
+    };
+    add("scaled score", scaled, terms::scaled_scores);
+    add("weight", before, terms::softmax);
+    add("scaled score + 64", moved, terms::scaled_scores);
+    add("weight then", after, terms::softmax);
+    return table;
+}
+
 void ask_about_gaps(Lesson& l, Matrix const& scores) {
     Case const& c = l.run().head;
     constexpr int more = 64;
@@ -120,22 +143,7 @@ void ask_about_gaps(Lesson& l, Matrix const& scores) {
             : largest <= top * 0x1p-22 + 0x1p-23 ? ", from rounding to float32"
                                                  : ", more than rounding to float32 explains (!)",
             more, more));
-    Table table;
-    table.columns = {{"key"}};
-    auto const keys = shown_keys(l.trace(), i);
-    for (std::size_t const key : keys)
-        if (key <= i) table.columns.emplace_back(l.token(key), Align::right);
-    auto const add = [&](std::string const& name, Matrix const& values, Term const& term) {
-        std::vector<TableCell> cells{{name}};
-        for (std::size_t const key : keys)
-            if (key <= i) cells.emplace_back(number_of(term, values(i, key)));
-        table.rows.push_back(std::move(cells));
-    };
-    add("scaled score", scaled, terms::scaled_scores);
-    add("weight", before, terms::softmax);
-    add("scaled score + 64", moved, terms::scaled_scores);
-    add("weight then", after, terms::softmax);
-    l.answer_with(std::move(table));
+    l.answer_with(gaps_table(l, scaled, before, moved, after));
     l.check_with(
         fmt::format(
             "awk -F, -v n={0} -v i={1} 'NR == i + 2 {{ for (c = 0; c <= 64; c += 64) {{ m = -1e30; s = 0; "

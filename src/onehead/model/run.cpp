@@ -135,8 +135,7 @@ Case changed_case(Run const& run, std::string const& experiment) {
 }
 
 Trace trace(Run const& run, std::string const& experiment) {
-    Trace result =
-        trace(run.tokens, run.facts, std::make_shared<Case const>(changed_case(run, experiment)));
+    Trace result = trace(run.tokens, run.facts, std::make_shared<Case const>(changed_case(run, experiment)));
     if (!experiment.empty()) note_experiment(result, find_experiment(experiment));
     return result;
 }

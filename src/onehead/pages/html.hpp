@@ -11,8 +11,8 @@ namespace onehead {
 
 std::string html(Document const& document);
 
-// style.css, explore.js with panels.js, and attention/head.cpp, which the build puts into the program; and the
-// part of the first that a picture needs.
+// style.css, explore.js with panels.js, and attention/head.cpp, which the build puts into the program; and
+// the part of the first that a picture needs.
 
 std::string_view style_css();
 std::string_view page_script();

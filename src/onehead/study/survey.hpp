@@ -11,8 +11,8 @@
 
 namespace onehead {
 
-// Means are over rows 1, 2, ...: row 0 has no choice but itself. Weights run from 0 to 1. What a text gives no
-// occasion to measure is NaN: a mean over no rows, the strongest of no pairs.
+// Means are over rows 1, 2, ...: row 0 has no choice but itself. Weights run from 0 to 1. What a text gives
+// no occasion to measure is NaN: a mean over no rows, the strongest of no pairs.
 struct HeadSurvey {
     std::size_t layer = 0;
     std::size_t head = 0;
