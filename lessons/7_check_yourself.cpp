@@ -96,6 +96,7 @@ void ask_about_change(Lesson& l, std::size_t pos) {
 void ask_about_mistakes(Lesson& l) {
     auto const mistakes = usual_mistakes(l.run());
     std::vector<Inline> says;
+    says.reserve(mistakes.size());
     for (Mistake const& one : mistakes) says.push_back(std::string{one.experiment->changes});
     auto const shown = static_cast<std::size_t>(
         std::ranges::count_if(mistakes, [](Mistake const& one) { return one.cells_apart > 0; }));

@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::json;
 
 bool is_touched(std::string const& name, std::string const& what) {
-    if (what == "next") return !name.ends_with("attn.bias") && !name.starts_with("wpe");
+    if (what == "next")
+        return name != "__metadata__" && !name.ends_with("attn.bias") && !name.starts_with("wpe");
     int const layer = std::stoi(what);
     for (int block = 0; block <= layer; ++block) {
         std::string const prefix = "h." + std::to_string(block) + ".";
