@@ -487,6 +487,7 @@ std::vector<std::string> names_below(std::vector<std::string> const& names, std:
 
 Unfinished::Unfinished(fs::path const& wanted, Kind kind, bool secret, std::vector<std::string> names)
     : kind_(kind), names_(std::move(names)) {
+    SignalsWait const until_it_is_known;  // to the signals' handler, which removes what is on its list
     int number = getpid();
     do path_ = folder_of(wanted) / fmt::format("{}{}", mark(wanted), number++);
     while (!make(wanted, secret));
