@@ -5,6 +5,7 @@
 
 #include "lesson.hpp"
 #include "onehead/attention/head.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/study/statistics.hpp"
 #include "tables.hpp"

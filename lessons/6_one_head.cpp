@@ -6,6 +6,7 @@
 #include "lesson.hpp"
 #include "onehead/attention/head.hpp"
 #include "onehead/error.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/study/next.hpp"
 #include "tables.hpp"

@@ -9,6 +9,7 @@
 #include "onehead/attention/experiments.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/safetensors.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/pages/reports.hpp"
 #include "onehead/study/causality.hpp"
 #include "onehead/study/compare.hpp"

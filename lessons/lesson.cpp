@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -46,20 +45,9 @@ std::vector<std::string> const& names_of_a_lesson() {
 FolderKind const lesson_folder{"a lesson's folder", names_of_a_lesson, index_name,
                                [](std::string const& index) { return trace_folder.is_ours(index); }};
 
-// The beginning of a file that is about to be made anew: read without being taken for an input, which nothing
-// may be written over.
-std::string beginning(fs::path const& path, std::size_t most) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return "";
-    std::string bytes(std::min<std::uintmax_t>(fs::file_size(path, error), most), '\0');
-    std::ifstream{path, std::ios::binary}.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return bytes;
-}
-
 // What trace.json says of a lesson; null if it is of something else.
 Json lesson_in(fs::path const& folder) {
-    constexpr std::size_t most = std::size_t{1} << 24;
-    auto const json = Json::parse(beginning(folder / index_name, most), nullptr, false);
+    auto const json = Json::parse(beginning_of(folder / index_name), nullptr, false);
     return json.is_object() && json.contains("lesson") ? Json(json["lesson"]) : Json(nullptr);
 }
 
@@ -69,7 +57,7 @@ constexpr auto course_title = "One attention head: the lessons";
 
 void expect_course(fs::path const& index) {
     constexpr std::size_t most = 4096;
-    if (fs::exists(index) && beginning(index, most).find("content=\"onehead ") == std::string::npos)
+    if (fs::exists(index) && beginning_of(index, most).find("content=\"onehead ") == std::string::npos)
         throw Error(fmt::format("{}: is not a list of traces, so it is not replaced; choose another --out",
                                 index.string()));
 }
@@ -142,9 +130,10 @@ int run_lesson(std::string_view program, Arguments const& arguments, Subject con
                   : answers  ? Answers::alone
                              : Answers::given};
     subject.teach(lesson);
-    lesson.write();
+    Document const page = lesson.document();
+    lesson.write(page);
     write_file_in_place(out / "index.html", html(course(out, lesson.trace())));
-    fmt::print("{}", as_markdown ? markdown(lesson.document(false)) : text(lesson.document()));
+    fmt::print("{}", as_markdown ? markdown(lesson.document(false)) : text(page));
     return 0;
 }
 
@@ -299,12 +288,11 @@ void Lesson::keep_trace(Trace const& trace, std::string const& below) {
     pages_.emplace_back("trace.html", "the whole head for this row, with every step and its picture");
 }
 
-void Lesson::write() const {
+void Lesson::write(Document const& page) const {
     Trace kept;
     kept.tokens = trace_.tokens;
     kept.facts = trace_.facts;
     std::vector<OutputFile> files = files_;
-    Document const page = document();
     files.push_back({"lesson.txt", [&](Sink const& out) { out(text(page)); }});
     files.push_back({"lesson.html", [&](Sink const& out) { out(html(page)); }});
     files.push_back({"tokens.csv", [&](Sink const& out) { out(tokens_csv(trace_.tokens)); }});
@@ -387,10 +375,6 @@ std::string Commands::at_row(std::string_view arguments, std::size_t row) const 
     return on_this_run(arguments) + (row_.empty() ? fmt::format(" --row {}", row) : "");
 }
 
-std::string Commands::on_this_text(std::string_view arguments) const {
-    return onehead(arguments) + model_ + text_;
-}
-
 std::string Commands::on_tokens(std::string_view arguments, std::vector<int> const& ids) const {
     return fmt::format("{}{} --tokens {}", onehead(arguments), model_, fmt::join(ids, ","));
 }
@@ -404,16 +388,10 @@ std::string Commands::on_changed_word(std::size_t pos, std::string_view from, st
     return on_this_run("causality --change " + shell_word(fmt::format("{}={}", pos, to)));
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string shell_word(std::string_view text) {
     constexpr auto harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:+-";
     if (!text.empty() && text.find_first_not_of(harmless) == std::string_view::npos) return std::string{text};
-    std::string word = "'";
-    for (char const c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
-    return word + "'";
+    return shell_quoted(text);
 }
 
 }  // namespace onehead

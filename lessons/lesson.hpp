@@ -47,7 +47,6 @@ public:
     std::string onehead(std::string_view arguments) const;      // without options of a run
     std::string on_this_run(std::string_view arguments) const;  // with the model, text, head and row
     std::string at_row(std::string_view arguments, std::size_t row) const;  // also if no row was given
-    std::string on_this_text(std::string_view arguments) const;  // with the model and the text, for all heads
     std::string on_tokens(std::string_view arguments,
                           std::vector<int> const& ids) const;  // another text, all heads
     std::string on_these_tokens(std::string_view arguments,
@@ -60,9 +59,6 @@ private:
 
 // A word of a command, in quotes if a shell would take it for something else.
 std::string shell_word(std::string_view text);
-
-// "1 row", "2 rows".
-std::string counted(std::size_t count, std::string_view noun);
 
 // With answers; with room for them, for a class; only the answers, for its teacher.
 enum class Answers { given, left_out, alone };
@@ -133,7 +129,7 @@ public:
 
     // Afterwards: the document, whole; and everything on disk.
     Document document(bool names_files = true) const;
-    void write() const;
+    void write(Document const& page) const;
 
 private:
     static Block block_of(Block block) { return block; }

@@ -65,9 +65,6 @@ Table kinds_table(std::vector<HeadSurvey> const& heads);
 // The tokens of a text in which a part repeats. None if the model cannot run all its layers on it.
 std::vector<int> fox_text(Model const& model);
 
-// Less than this, in nats, is next to nothing.
-inline constexpr double little_worth = 0.01;
-
 // What each head is worth to the next token.
 Table worth_table(Worth const& worth);
 

@@ -20,9 +20,17 @@
 
 namespace onehead {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+std::string beginning_of(fs::path const& path, std::size_t most) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return "";
+    std::string bytes(std::min<std::uintmax_t>(fs::file_size(path, error), most), '\0');
+    std::ifstream{path, std::ios::binary}.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
+}
+
+namespace {
 
 [[noreturn]] void refuse(fs::path const& folder, FolderKind const& kind, std::string const& found) {
     throw Error({.where = folder.string(),
@@ -53,14 +61,6 @@ std::optional<struct stat> status_of(fs::path const& wanted, FolderKind const& k
 bool is_around(fs::path const& wanted, fs::path const& inner) {
     auto const [end, _] = std::mismatch(wanted.begin(), wanted.end(), inner.begin(), inner.end());
     return end == wanted.end();
-}
-
-// Not as a File: what is replaced is no input.
-std::string beginning_of(fs::path const& index) {
-    constexpr std::size_t largest_index = std::size_t{1} << 24;
-    std::string text(std::min<std::uintmax_t>(fs::file_size(index), largest_index), '\0');
-    std::ifstream{index, std::ios::binary}.read(text.data(), static_cast<std::streamsize>(text.size()));
-    return text;
 }
 
 // Refuses a folder with anything in it but files of these names; `below` is where it is in the wanted one.

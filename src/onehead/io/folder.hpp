@@ -2,6 +2,7 @@
 // one, which then takes its place. Only a folder of the same kind, with nothing else in it, is ever replaced.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -24,6 +25,10 @@ struct FolderKind {
     std::string_view index;                          // the file that each has, such as "trace.json"
     bool (*is_ours)(std::string const& index_text);  // whether that file says that it is ours
 };
+
+// The first bytes of a file that is about to be replaced; nothing if there is none. It is not opened as a
+// File: it is no input, which nothing can be written over.
+std::string beginning_of(std::filesystem::path const& path, std::size_t most = std::size_t{1} << 24U);
 
 // Throws an Error if the place is taken by something else, or if writing fails; then nothing has changed.
 // With `at_once`, several files are written at the same time, if the machine has several processors.

@@ -290,4 +290,14 @@ std::size_t find_invalid_utf8(std::string_view text) {
     return std::string_view::npos;
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string shell_quoted(std::string_view text) {
+    std::string word = "'";
+    for (char const c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+    return word + "'";
+}
+
 }  // namespace onehead

@@ -44,6 +44,12 @@ std::size_t find_invalid_utf8(std::string_view text);
 // The text with U+FFFD for what is not UTF-8, as JSON has to have it.
 std::string valid_utf8(std::string_view text);
 
+// "1 row", "2 rows".
+std::string counted(std::size_t count, std::string_view noun);
+
+// In single quotes, as a shell takes it for one word whatever is in it.
+std::string shell_quoted(std::string_view text);
+
 // A regular expression over UTF-8 text that knows Unicode's properties: as much of PCRE2 as this project
 // needs, which is to ask whether the expression matches at one place.
 class Regex {

@@ -12,6 +12,7 @@
 
 #include "onehead/attention/experiments.hpp"
 #include "onehead/attention/head.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/picture.hpp"
 #include "onehead/pages/story.hpp"
@@ -151,11 +152,7 @@ std::string options_of(Trace const& trace) {
     std::string model = facts.model;  // "gpt2", or "gpt2 (block5.safetensors)"
     if (model.ends_with(')') && model.find('(') != std::string::npos)
         model = model.substr(model.find('(') + 1, model.size() - model.find('(') - 2);
-    if (model != "gpt2-mini") {
-        std::string quoted = "'";
-        for (char const c : model) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-        options += " --model " + quoted + "'";
-    }
+    if (model != "gpt2-mini") options += " --model " + shell_quoted(model);
     return options;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "onehead/io/text.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/picture.hpp"
 #include "onehead/pages/story.hpp"
@@ -338,8 +339,7 @@ Document heads_report(std::vector<HeadSurvey> const& heads, Tokens const& tokens
         table.rows.push_back(std::move(cells));
     }
     Document page{fmt::format("The heads of {}", model)};
-    page.paragraph(say("{} on {} ({} token{})", model, Label{"", label(text)}, tokens.size(),
-                       tokens.size() == 1 ? "" : "s"));
+    page.paragraph(say("{} on {} ({})", model, Label{"", label(text)}, counted(tokens.size(), "token")));
     page.add(table);
     page.paragraph(
         "Means over rows 1 and later. self, previous, first: weight on the row itself, the one before, row "
@@ -427,7 +427,6 @@ Document next_report(Facts const& facts, Tokens const& tokens, std::string const
         auto const& all = next.likely;
         auto const changed = [](NextToken const& one) { return one.changed; };
         auto const top = static_cast<std::size_t>(std::ranges::max_element(all, {}, changed) - all.begin());
-        constexpr double little = 0.01;  // nats
         page.paragraph(say("With the experiment {} on {}, {} The whole distribution moves by {} nats{}.",
                            Code{experiment}, head,
                            top == 0 ? say("{} stays on top, with {} instead of {}.", name(0),
@@ -436,7 +435,7 @@ Document next_report(Facts const& facts, Tokens const& tokens, std::string const
                                           name(top), weight(all[top].changed), weight(all[top].probability),
                                           name(0), weight(all[0].probability), weight(all[0].changed)),
                            fmt::format("{:.3g}", next.worth),
-                           next.worth < little ? ", which is next to nothing" : ""));
+                           next.worth < little_worth ? ", which is next to nothing" : ""));
     }
     page.aside(
         "Probabilities of the next token over the whole vocabulary: the row goes on through the layers "

@@ -482,15 +482,15 @@ std::string step_name(Term const& term) {
 FactList run_facts(Trace const& trace) {
     Facts const& facts = trace.facts;
     FactList list;
-    list.facts = {{"text", say("{} ({} token{})", Label{"", shown_text(facts.text)}, trace.tokens.size(),
-                               trace.tokens.size() == 1 ? "" : "s")},
-                  {"model", say("{} ({} heads per layer, d_model {}, d_head {})", facts.model, facts.n_head,
-                                facts.d_model, facts.d_head)},
-                  {"head", head_name(facts)},
-                  {"row", token(trace, facts.row)},
-                  {"run", facts.experiment.empty()
-                              ? Inline{"as GPT-2 computes it"}
-                              : say("experiment {}: {}", Code{facts.experiment}, facts.experiment_says)}};
+    list.facts = {
+        {"text", say("{} ({})", Label{"", shown_text(facts.text)}, counted(trace.tokens.size(), "token"))},
+        {"model", say("{} ({} heads per layer, d_model {}, d_head {})", facts.model, facts.n_head,
+                      facts.d_model, facts.d_head)},
+        {"head", head_name(facts)},
+        {"row", token(trace, facts.row)},
+        {"run", facts.experiment.empty()
+                    ? Inline{"as GPT-2 computes it"}
+                    : say("experiment {}: {}", Code{facts.experiment}, facts.experiment_says)}};
     if (!facts.left_out.empty()) list.facts.push_back({"left out", facts.left_out});
     return list;
 }

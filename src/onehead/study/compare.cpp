@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "onehead/error.hpp"
+#include "onehead/io/text.hpp"
 
 namespace onehead {
 
@@ -180,7 +181,7 @@ std::string averages(Tally const& tally) {
 }
 
 std::string count_of(std::size_t count, std::size_t all) {
-    return fmt::format("{} of {} row{}", count, all, all == 1 ? "" : "s");
+    return fmt::format("{} of {}", count, counted(all, "row"));
 }
 
 std::string sharpness(Tally const& tally, std::string const& a, std::string const& b) {

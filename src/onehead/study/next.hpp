@@ -34,6 +34,9 @@ struct Next {
 Next next_tokens(Case const& head, Case const* changed, std::size_t layer, std::size_t row, std::size_t top,
                  Blocks const& blocks);
 
+// Less than this, in nats, is next to nothing.
+inline constexpr double little_worth = 0.01;
+
 // The logits [n, vocab_size] of what comes next, for n ways in which the rows [pos, d_model] may leave a
 // layer's attention: after the last of these rows. Each layer's weights are read once for all of them.
 Matrix logits_after(std::vector<Matrix> residuals, std::size_t layer, Blocks const& blocks);

@@ -392,10 +392,6 @@ TraceJson parse_trace_json(std::string const& text, std::string const& name) {
     return result;
 }
 
-TraceJson read_trace_json(std::filesystem::path const& path) {
-    return parse_trace_json(read_text(path, largest_file), path.string());
-}
-
 // A whole trace.
 
 namespace {

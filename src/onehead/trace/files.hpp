@@ -43,7 +43,6 @@ struct TraceJson {
 // Throws an Error that names the key that is missing or wrong. Shapes fit the tokens and the facts, and files
 // are named as their steps are. `name` is the file's, for messages.
 TraceJson parse_trace_json(std::string const& text, std::string const& name);
-TraceJson read_trace_json(std::filesystem::path const& path);
 
 // A step as CSV (RFC 4180, UTF-8, LF): one line per row, its numbers in the shortest form that reads back to
 // the same float. Columns are pos,token_id,token, then d0, d1, ... or, where they are positions, key0 'The',
