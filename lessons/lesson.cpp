@@ -142,14 +142,14 @@ int run_lesson(std::string_view program, Arguments const& arguments, Subject con
 // ---------------------------------------------------------------------------------------------------------
 // What a lesson says
 
-Lesson::Lesson(Subject const& subject, Model const& model, Run run, Commands commands, fs::path out,
+Lesson::Lesson(Subject const& subject, Model const& model, Run run, Commands commands, fs::path const& out,
                Answers answers)
     : subject_(subject),
       model_(model),
       run_(std::move(run)),
       trace_(onehead::trace(run_, "")),
       commands_(std::move(commands)),
-      folder_(std::move(out) / subject.name),
+      folder_(out / subject.name),
       answers_(answers) {}
 
 void Lesson::add(Block block) {
@@ -204,7 +204,7 @@ void Lesson::check_with_experiment(std::string_view experiment, Inline shows) {
                std::move(shows));
 }
 
-void Lesson::check_worked(Term const& term, std::size_t row, std::size_t column, Inline more) {
+void Lesson::check_worked(Term const& term, std::size_t row, std::size_t column, Inline const& more) {
     check_with(commands_.at_row(fmt::format("worked {} {} {}", term.name, row, column), trace_.facts.row),
                say("{}{}The last line: In the trace: {}.", more, more.empty() ? "" : " ",
                    fmt::format("{}", trace_[term](row, column))));
@@ -232,7 +232,8 @@ Document Lesson::document(bool names_files) const {
     }
     if (!names_files) return page;
     std::vector<Inline> steps;
-    for (Term const& term : kept_) steps.push_back(Link{file_stem(term) + ".csv", file_stem(term) + ".csv"});
+    for (Term const& term : kept_)
+        steps.emplace_back(Link{file_stem(term) + ".csv", file_stem(term) + ".csv"});
     for (auto const& [file, says] : pages_) page.aside(say("{}: {}", Link{file, file}, says));
     if (!steps.empty()) page.aside(say("The steps of this lesson, for every row: {}.", list(steps)));
     page.aside(say("All lessons: {}", Link{"../index.html", "../index.html"}));
@@ -304,6 +305,7 @@ void Lesson::write(Document const& page) const {
                          [&](Sink const& out) { write_step_csv(step, trace_.tokens, out); }});
     }
     std::vector<std::string> names;
+    names.reserve(files.size());
     for (OutputFile const& file : files) names.push_back(file.name);
     Json json = Json::parse(trace_json(kept, names));
     Json pages = Json::array();

@@ -75,7 +75,7 @@ struct Subject {
 
 class Lesson {
 public:
-    Lesson(Subject const& subject, Model const& model, Run run, Commands commands, std::filesystem::path out,
+    Lesson(Subject const& subject, Model const& model, Run run, Commands commands, std::filesystem::path const& out,
            Answers answers);
 
     Model const& model() const { return model_; }
@@ -112,7 +112,7 @@ public:
     void check_with(std::string command, Inline shows = {});
 
     // The same for one number of this trace, which `onehead worked` works out; it shows at least that number.
-    void check_worked(Term const& term, std::size_t row, std::size_t column, Inline more = {});
+    void check_worked(Term const& term, std::size_t row, std::size_t column, Inline const& more = {});
 
     // The same for an answer about an experiment: makes its trace, and compares it with this one.
     void check_with_experiment(std::string_view experiment, Inline shows = {});

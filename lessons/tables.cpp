@@ -275,8 +275,7 @@ std::vector<int> fox_text(Model const& model) {
     try {
         static_cast<void>(model.final_norm());  // an excerpt has none
         static_cast<void>(model.mlp(0));        // nor has it every layer; and not every MLP can be run
-        auto const ids =
-            model.encode("The quick brown fox jumps over the lazy dog. The quick brown fox jumps");
+        auto ids = model.encode("The quick brown fox jumps over the lazy dog. The quick brown fox jumps");
         model.check_tokens(ids);
         return ids;
     } catch (Error const&) {
@@ -363,7 +362,8 @@ void answer_with_all_unscaled(Lesson& l) {
         unscaled.attention = [&](std::size_t layer) {  // queries sqrt(d_head) as large undo the division
             AttentionWeights weights = blocks.attention(layer);
             std::size_t const d_model = row_count(weights.c_attn);
-            auto const root = static_cast<float>(std::sqrt(static_cast<double>(d_model / weights.n_head)));
+            std::size_t const d_head = d_model / weights.n_head;
+            auto const root = static_cast<float>(std::sqrt(static_cast<double>(d_head)));
             xt::view(weights.c_attn, xt::all(), xt::range(std::size_t{0}, d_model)) *= root;
             xt::view(weights.c_attn_bias, xt::range(std::size_t{0}, d_model)) *= root;
             return weights;

@@ -46,7 +46,7 @@ struct OtherMask {
     double later = 0;  // of these, the weights on later rows
     double moves = 0;  // the largest change of a weight
 };
-std::vector<OtherMask> other_masks(Run const& run, std::size_t row);
+std::vector<OtherMask> other_masks(Run const& run, std::size_t i);
 Table mask_table(std::vector<OtherMask> const& masks);
 
 // What each row brings into a blend: its weight times the norm of its value.

@@ -26,12 +26,14 @@ examples:
   onehead check cat out.safetensors --step q --tensor 0.c_attn --columns 0:64
 )";
 
-// Which numbers of which file.
-struct Reference {
+// What is asked: which numbers of which file, how close they have to be, and whose experiments to try.
+struct Question {
     std::string file;
     std::optional<std::string> tensor;
     std::optional<std::size_t> part;
     std::optional<Columns> columns;
+    std::optional<double> absolute, relative;
+    std::optional<std::string> model;
 };
 
 constexpr std::uint64_t largest_reference = std::uint64_t{1} << 28U;
@@ -44,18 +46,34 @@ Array read_tensor(Safetensors const& tensors, std::string const& name) {
     return {{info.shape.begin(), info.shape.end()}, tensors.read_doubles(name), info.dtype};
 }
 
-// The name under which a file has a step: ours, TransformerLens' or Hugging Face's. Empty if it has none.
+// "0.pattern" for "blocks.0.attn.hook_pattern", "0.c_attn" for "h.0.attn.c_attn": what people shorten them
+// to.
+std::string shortened(std::string const& name, std::string const& layer) {
+    std::string last = name.substr(name.rfind('.') + 1);
+    if (last.starts_with("hook_")) last.erase(0, 5);
+    return layer + "." + last;
+}
+
+// The name under which a file has a step: ours, TransformerLens' or Hugging Face's, in full or shortened.
+// Empty if it has none.
 std::string known_name(Safetensors const& tensors, Term const& term, std::size_t layer) {
     std::string const l = std::to_string(layer);
-    std::string hugging_face = in_layer(term.hugging_face, l);  // "hidden_states[0]", "h.0.ln_1 output"
-    hugging_face.resize(std::min(hugging_face.find_first_of(" ["), hugging_face.size()));
-    bool const counts_layers = term.hugging_face.find("[{}]") != std::string_view::npos;
-    if (counts_layers) hugging_face += "." + l;
     std::string const name{term.name};
-    for (std::string const& known :
-         {file_stem(term), name, l + "." + name, in_layer(term.transformer_lens, l), hugging_face})
-        if (!known.empty() && tensors.find(known) != nullptr) return known;
-    return "";
+    std::vector<std::string> known{file_stem(term), name, l + "." + name};
+    std::string const transformer_lens = in_layer(term.transformer_lens, l);
+    if (transformer_lens.find(' ') == std::string::npos) known.push_back(transformer_lens);
+    // "attentions[0][0, head]", "h.0.ln_1 output"; a module's name in a file stands for its output, not its
+    // input.
+    std::string hugging_face = in_layer(term.hugging_face, l);
+    bool const is_input = hugging_face.find(" input") != std::string::npos;
+    bool const counts_layers = hugging_face.find('[') != std::string::npos;
+    hugging_face.resize(std::min(hugging_face.find_first_of(" ["), hugging_face.size()));
+    if (!is_input) known.push_back(counts_layers ? hugging_face + "." + l : hugging_face);
+    for (std::size_t i = 3, n = known.size(); i < n; ++i)
+        if (known[i].find("." + l + ".") != std::string::npos) known.push_back(shortened(known[i], l));
+    auto const there = std::ranges::find_if(
+        known, [&](std::string const& one) { return !one.empty() && tensors.find(one) != nullptr; });
+    return there == known.end() ? "" : *there;
 }
 
 // One part of the first dimension: a head of the heads.
@@ -88,7 +106,7 @@ Array columns_of(Array const& all, Columns const& columns) {
 // What of an array belongs to the trace's own head. A batch of one in front does not count. The heads come
 // first where positions are paired; else between the positions and the width, as in TransformerLens, or side
 // by side, queries, keys and values of all heads in one row, as c_attn gives them.
-Array own_part(Array reference, Step const& step, Reference const& from, Facts const& facts) {
+Array own_part(Array reference, Step const& step, Question const& from, Facts const& facts) {
     while (reference.shape.size() > (pairs_positions(step.term) ? 3U : 2U) && reference.shape.front() == 1)
         reference.shape.erase(reference.shape.begin());
     std::size_t const width = column_count(step.values);
@@ -102,11 +120,14 @@ Array own_part(Array reference, Step const& step, Reference const& from, Facts c
         reference = columns_of(reference, {first, first + width});
     } else if (shape.size() == 3 && shape.front() == facts.n_head && facts.n_head > 1) {
         reference = part_of(reference, facts.head);
-    } else if (is_row_wise && step.term.columns == "d_head" && shape.back() == 3 * facts.d_model) {
+    } else if (is_row_wise && step.term.columns == "d_head" && !shape.empty()) {
+        bool const is_q_k_or_v = step.term.number <= terms::v.number;
         std::size_t const third =
             static_cast<std::size_t>(step.term.number - terms::q.number) * facts.d_model;
-        if (step.term.number <= terms::v.number)
+        if (is_q_k_or_v && shape.back() == 3 * facts.d_model)
             reference = columns_of(reference, {third + first, third + first + width});
+        else if (shape.back() == facts.d_model && width < facts.d_model)
+            reference = columns_of(reference, {first, first + width});
     }
     if (from.columns) reference = columns_of(reference, *from.columns);
     return reference;
@@ -146,71 +167,78 @@ std::string diagnosis(Trace const& trace, Step const& step, Array const& referen
     return fmt::format("The experiments of this run were not tried: {}\n", error.what());
 }
 
+// Says how a step stands to the reference.
+bool passes(Trace const& trace, Step const& step, Array const& whole, Question const& asked) {
+    Array const reference = own_part(whole, step, asked, trace.facts);
+    Tolerance tolerance = default_tolerance(step.term, trace.facts.layer, reference.dtype != "F64");
+    tolerance = stored_as(tolerance, reference.dtype);
+    tolerance = {asked.absolute.value_or(tolerance.absolute), asked.relative.value_or(tolerance.relative)};
+    Check const result = check(step, reference, tolerance);
+    fmt::print("{}\n", verdict(result));
+    if (!result.passed()) fmt::print("{}", diagnosis(trace, step, reference, tolerance, asked.model));
+    return result.passed();
+}
+
+// Every step (or the one that is asked for) whose name the file has, up to the first that differs.
+bool known_tensors_pass(Trace const& trace, Safetensors const& tensors, std::optional<Term> const& term,
+                        Question const& asked) {
+    std::size_t agree = 0;
+    for (Step const& step : trace.steps()) {
+        std::string const name = known_name(tensors, step.term, trace.facts.layer);
+        if (name.empty() || (term && !(step.term == *term))) continue;
+        if (!passes(trace, step, read_tensor(tensors, name), asked)) {
+            fmt::print("{} ({}) is the first step that differs; steps before it that agree: {}.\n",
+                       file_stem(step.term), printable(name), agree);
+            return false;
+        }
+        ++agree;
+    }
+    if (agree == 0)
+        throw UsageError({.where = tensors.name(),
+                          .expected = "--tensor NAME with it, or tensors with names that are known",
+                          .found = "none",
+                          .advice = "say which tensor is meant; onehead terms lists the names"});
+    return true;
+}
+
 int run(Arguments const& arguments) {
     std::string folder;
-    Reference from;
+    Question asked;
     std::optional<Term> term;
-    std::optional<std::string> model;
-    std::optional<double> absolute, relative;
     Options options{"onehead check TRACE REFERENCE [options]", examples};
     options.add_word("TRACE", folder, "a trace folder");
-    options.add_word("REFERENCE", from.file, "a .npy or a .safetensors file");
+    options.add_word("REFERENCE", asked.file, "a .npy or a .safetensors file");
     options.add(
         "step", "S", term,
-        "the step that the reference is of (default: softmax; of a .safetensors file, each step whose name "
-        "it has)");
-    options.add("tensor", "NAME", from.tensor, "the tensor in a .safetensors file");
-    options.add("part", "P", from.part, "take part P of the reference's first dimension, such as a head");
-    options.add("columns", "A:B", from.columns, "take columns A to B - 1 of the reference");
-    options.add(
-        "atol", "X", absolute,
-        "absolute tolerance (default: by step, layer and type; softmax 5e-6 against float64, 5e-5 against "
-        "float32)");
-    options.add("rtol", "X", relative, "relative tolerance");
-    options.add(
-        "model", "M", model,
-        "the trace's model, to try its experiments if the check fails (default: the one the trace names)");
+        "the step that the reference is of (default: softmax; of a .safetensors file, each step whose "
+        "name it has)");
+    options.add("tensor", "NAME", asked.tensor, "the tensor in a .safetensors file");
+    options.add("part", "P", asked.part, "take part P of the reference's first dimension, such as a head");
+    options.add("columns", "A:B", asked.columns, "take columns A to B - 1 of the reference");
+    options.add("atol", "X", asked.absolute,
+                "absolute tolerance (default: by step, layer and type; softmax 5e-6 against float64, 5e-5 "
+                "against float32)");
+    options.add("rtol", "X", asked.relative, "relative tolerance");
+    options.add("model", "M", asked.model,
+                "the trace's model, to try its experiments if the check fails (default: the one the trace "
+                "names)");
     if (!options.read(arguments)) return 0;
 
     Trace const trace = read_trace(folder);
-    auto const passes = [&](Step const& step, Array const& whole) {
-        Array const reference = own_part(whole, step, from, trace.facts);
-        Tolerance tolerance = default_tolerance(step.term, trace.facts.layer, reference.dtype != "F64");
-        tolerance = stored_as(tolerance, reference.dtype);
-        tolerance = {absolute.value_or(tolerance.absolute), relative.value_or(tolerance.relative)};
-        Check const result = check(step, reference, tolerance);
-        fmt::print("{}\n", verdict(result));
-        if (!result.passed()) fmt::print("{}", diagnosis(trace, step, reference, tolerance, model));
-        return result.passed();
+    auto const one_passes = [&](Array const& reference) {
+        return passes(trace, trace.step(term.value_or(terms::softmax)), reference, asked);
     };
-    std::filesystem::path const file = from.file;
+    std::filesystem::path const file = asked.file;
     std::string const type = file.extension();
-    if (type == ".npy") return passes(trace.step(term.value_or(terms::softmax)), read_npy(file)) ? 0 : 1;
+    if (type == ".npy") return one_passes(read_npy(file)) ? 0 : 1;
     if (type == ".npz" || type == ".csv" || type == ".pt")
         throw UsageError({.where = file.string(),
                           .expected = "a .npy or a .safetensors file",
                           .found = type,
                           .advice = "save the array by itself with numpy.save"});
     Safetensors const tensors{file};
-    if (from.tensor)
-        return passes(trace.step(term.value_or(terms::softmax)), read_tensor(tensors, *from.tensor)) ? 0 : 1;
-    std::size_t agree = 0;
-    for (Step const& step : trace.steps()) {
-        std::string const name = known_name(tensors, step.term, trace.facts.layer);
-        if (name.empty() || (term && !(step.term == *term))) continue;
-        if (!passes(step, read_tensor(tensors, name))) {
-            fmt::print("{} ({}) is the first step that differs; steps before it that agree: {}.\n",
-                       file_stem(step.term), printable(name), agree);
-            return 1;
-        }
-        ++agree;
-    }
-    if (agree == 0)
-        throw UsageError({.where = file.string(),
-                          .expected = "--tensor NAME with it, or tensors with names that are known",
-                          .found = "none",
-                          .advice = "say which tensor is meant; onehead terms lists the names"});
-    return 0;
+    if (asked.tensor) return one_passes(read_tensor(tensors, *asked.tensor)) ? 0 : 1;
+    return known_tensors_pass(trace, tensors, term, asked) ? 0 : 1;
 }
 
 }  // namespace

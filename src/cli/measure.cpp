@@ -1,6 +1,7 @@
 // onehead measure: norms and cosine similarities of rows of a trace.
 
 #include <fmt/format.h>
+#include <cmath>
 
 #include "cli/command.hpp"
 #include "onehead/error.hpp"
@@ -45,6 +46,11 @@ std::vector<Measured> find_all(Trace const& trace, std::vector<std::string> cons
     return all;
 }
 
+// A row in which something is masked has no standard deviation.
+std::string figure(double value) {
+    return std::isnan(value) ? "-" : component(value);
+}
+
 std::string table_of(std::vector<Measured> const& all) {
     Table table;
     table.columns = {{"row"},
@@ -55,9 +61,9 @@ std::string table_of(std::vector<Measured> const& all) {
     for (auto const& [name, values] : all)
         table.rows.push_back({{name},
                               {values.size()},
-                              {component(mean(values))},
-                              {component(standard_deviation(values))},
-                              {component(norm(values))}});
+                              {figure(mean(values))},
+                              {figure(standard_deviation(values))},
+                              {figure(norm(values))}});
     return text(table);
 }
 
@@ -70,7 +76,7 @@ std::string pairs_of(std::vector<Measured> const& all) {
             if (all[i].values.size() == all[j].values.size())
                 table.rows.push_back({{all[i].name},
                                       {all[j].name},
-                                      {component(cosine_similarity(all[i].values, all[j].values))}});
+                                      {figure(cosine_similarity(all[i].values, all[j].values))}});
     return table.rows.empty() ? "" : text(table);
 }
 

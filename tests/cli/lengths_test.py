@@ -16,6 +16,10 @@ class Measure(ProgramTest):
         for number in (a.mean(), a.std(), numpy.linalg.norm(a), numpy.linalg.norm(b), a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b)):
             self.assertIn(f"{number:.3f}", words)
 
+    def test_a_masked_row_keeps_its_sign(self):
+        line = onehead("measure", self.trace("cat"), "masked_scores", 0).stdout.splitlines()[1]
+        self.assertEqual(line.split()[-4:], ["6", "-inf", "-", "inf"])
+
     def test_wrong_use(self):
         out = self.trace("cat")
         for arguments, word in ((("q",), "expected a row after each step"), ((), "STEP ROW"), (("q", 6), "0 to 5"), (("dance", 1), "dance"), (("q", "one"), "whole number")):

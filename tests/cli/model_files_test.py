@@ -9,7 +9,7 @@ import unittest
 
 import numpy
 import tiny_model
-from programs import MINI, ProgramTest, onehead
+from programs import BIN, MINI, ProgramTest, onehead, run
 
 IDS = [256, 3, 257, 3, 84]
 
@@ -158,6 +158,51 @@ class Weights(ModelTest):
         result = onehead("excerpt", "--model", self.with_tensors(tensors), *self.tokens, "--layer", "1", "--out", out)
         self.assert_refused(result, 1, "03_residual", "row 0, column 0")
         self.assertFalse(out.exists())
+
+
+
+class OneHead(ModelTest):
+    """A layer of one head, and a row of one number: what is "the others" to other models is nobody here."""
+    steps = ["token_embedding", "position_embedding", "residual", "normalized", "q", "k", "v", "scores", "scaled_scores", "masked_scores", "softmax",
+             "blend", "output_projection", "other_heads", "projection_bias", "residual_after"]
+
+    def one_head(self):
+        return self.write_model(config__json=tiny_model.config() | {"n_head": 1})
+
+    def test_every_step_is_worked_out(self):
+        model = self.one_head()
+        for layer in (0, 1):
+            for step in self.steps[2 * layer:]:
+                row = 0 if step == "projection_bias" else 2
+                result = onehead("worked", step, row, 1, "--model", model, "--layer", layer, *Weights.tokens)
+                self.assertEqual((result.returncode, result.stderr), (0, ""), step)
+                self.assertIn("the same, to the last bit", result.stdout, step)
+        self.assertIn("In the trace: 0, the same", onehead("worked", "other_heads", 1, 2, "--model", model, *Weights.tokens).stdout)
+
+    def test_no_word_of_other_heads(self):
+        model = self.one_head()
+        pages = [(self.trace_of(model, *Weights.tokens, "--format", "text") / "trace.txt").read_text(encoding="utf-8")]
+        for lesson in sorted(path.name for path in BIN.iterdir() if path.name[0].isdigit()):
+            result = run(lesson, "--model", model, *Weights.tokens, "--out", self.folder / "traces")
+            self.assertEqual((result.returncode, result.stderr), (0, ""), lesson)
+            pages.append(result.stdout)
+        self.assertEqual(len(pages), 1 + 7)
+        for page in pages:
+            words = " ".join(page.split())
+            for wrong in ("other 0 heads", "1 heads", "The other head ", "others one of", "together with the output"):
+                self.assertNotIn(wrong, words)
+
+    def test_a_row_of_one_number(self):
+        sizes = {"wte.weight": [259, 1], "wpe.weight": [8, 1], **{f"h.{layer}.{name}": shape for layer in (0, 1) for name, shape in
+                 {"ln_1.weight": [1], "ln_1.bias": [1], "attn.c_attn.weight": [1, 3], "attn.c_attn.bias": [3], "attn.c_proj.weight": [1, 1],
+                  "attn.c_proj.bias": [1], "ln_2.weight": [1], "ln_2.bias": [1], "mlp.c_fc.weight": [1, 4], "mlp.c_fc.bias": [4],
+                  "mlp.c_proj.weight": [4, 1], "mlp.c_proj.bias": [1]}.items()}}
+        tensors = {name: tiny_model.varied(*shape, seed=n) for n, (name, shape) in enumerate(sizes.items())}
+        model = self.write_model(model__safetensors=tiny_model.safetensors(tensors), config__json=tiny_model.config() | {"n_embd": 1, "n_head": 1})
+        self.assertEqual(self.rows(self.trace_of(model, *Weights.tokens), "05_q").shape, (5, 1))
+        result = onehead("trace", "--model", model, *Weights.tokens, "--experiment", "unbiased-variance")
+        self.assert_refused(result, 2, "--experiment: unbiased-variance", "divided by 0")
+        self.assertNotIn("damaged", result.stderr)
 
 
 class Vocabularies(ModelTest):

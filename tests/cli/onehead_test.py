@@ -7,7 +7,7 @@ from csv import DictReader
 import numpy
 
 from programs import MINI, SHARED, SOURCE, ProgramTest, onehead
-from tiny_model import safetensors
+from tiny_model import safetensors, tensors, varied, write_tiny
 
 STEPS = ["01_token_embedding", "02_position_embedding", "03_residual", "04_normalized", "05_q", "06_k", "07_v", "08_scores",
          "09_scaled_scores", "10_masked_scores", "11_softmax", "12_blend", "13_output_projection", "14_other_heads",
@@ -134,6 +134,26 @@ class Compare(ProgramTest):
         rows = dict(line.split(",", 1) for line in csv.read_text().splitlines())
         self.assertEqual(rows["08_scores"], "0,,,36,36")
         self.assertTrue(rows["11_softmax"].startswith("0.65"))
+
+    def test_two_heads_are_said_to_be_two(self):
+        words = lambda *names: " ".join(onehead("compare", *names).stdout.split())
+        a, deeper = self.trace("a"), self.trace("deeper", "--layer", "3", "--head", "2")
+        self.assertIn("these are two heads: layer 0, head 0 and layer 3, head 2; B is sharper", words(a, deeper))
+        self.assertNotIn("two heads", words(a, self.trace("b", "--experiment", "unscaled")))
+        tiny = []
+        for gain in (1, 1.25):
+            folder = self.folder / str(gain)
+            folder.mkdir()
+            model = write_tiny(folder / "tiny")
+            (model / "model.safetensors").write_bytes(safetensors(tensors() | {"h.0.ln_1.weight": varied(4, middle=gain)}))
+            tiny.append(folder / "out")
+            self.assertEqual(onehead("trace", "--model", model, "--text", "the cat", "--out", tiny[-1], "--quiet").returncode, 0)
+        self.assertIn("these are two models, both named tiny; ", words(*tiny))
+
+    def test_a_replaced_piece_of_a_character_is_said_to_be_one(self):
+        words = lambda pos: " ".join(onehead("causality", "--model", MINI, "--text", "The cat \U0001F600 mat", "--change", f"{pos}=dog").stdout.split())
+        self.assertIn("(a piece of a character was replaced; its other pieces stay)", words(3))
+        self.assertNotIn("piece", words(1))
 
     def test_tolerance(self):
         a, b = self.trace("a"), self.trace("b", "--experiment", "unscaled")

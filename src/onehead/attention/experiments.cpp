@@ -125,6 +125,9 @@ Matrix leave_raw(Matrix const& residual, LayerNorm const& /*ln*/) {
 Matrix normalize_unbiased(Matrix const& residual, LayerNorm const& ln) {
     // sqrt(variance * n / (n - 1) + epsilon), with the factor taken out of the root and into the gain.
     auto const n = static_cast<double>(column_count(residual));
+    if (n == 1)
+        throw UsageError("experiment", {"unbiased-variance", "rows of at least 2 numbers",
+                                        "rows of 1, where d_model - 1 is 0: it would be divided by 0"});
     double const factor = (n - 1) / n;
     LayerNorm unbiased = ln;
     unbiased.epsilon *= factor;

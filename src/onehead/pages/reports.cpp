@@ -160,9 +160,15 @@ Inline what_changed(Trace const& before, Trace const& after, Causality const& ca
     std::vector<Inline> changes;
     for (std::size_t pos = 0; pos < causality.change.at.size(); ++pos) {
         if (!causality.change.at[pos]) continue;
-        changes.push_back(pos < before.tokens.size()
-                              ? say("{} became {}", token(before, pos), token_label(after.tokens[pos].bytes))
-                              : say("{} was appended", token(after, pos)));
+        if (pos >= before.tokens.size()) {
+            changes.push_back(say("{} was appended", token(after, pos)));
+            continue;
+        }
+        std::string const& replaced = before.tokens[pos].bytes;
+        bool const is_piece = find_invalid_utf8(replaced) != replaced.npos;
+        changes.push_back(
+            say("{} became {}{}", token(before, pos), token_label(after.tokens[pos].bytes),
+                is_piece ? " (a piece of a character was replaced; its other pieces stay)" : ""));
     }
     return changes.empty() ? Inline{"no token changed"} : joined(changes);
 }
@@ -186,7 +192,7 @@ Table causality_table(Causality const& causality, Tokens const& after) {
         "The largest change in each row of each step. * another token; = the same to the last bit; new: a "
         "row that "
         "was not there; ! a change where nothing may change. One shade for each factor of ten";
-    table.columns = {{"row"}};
+    table.columns = {{"step"}};
     for (std::size_t pos = 0; pos < after.size(); ++pos)
         table.columns.emplace_back(
             Label{fmt::format("{}{}", pos, causality.change.at[pos] ? "*" : ""), label(after[pos].bytes)},

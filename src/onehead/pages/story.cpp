@@ -291,23 +291,25 @@ std::string norms(Trace const& trace) {
     if (trace.find(terms::residual) == nullptr) return "";
     auto const norm_of = [&](Term const& term) { return score(norm(asked(trace, term))); };
     return fmt::format(
-        " The row has a norm of {} when it arrives; this head adds a vector of norm {}, the others one of "
-        "{}, and "
-        "the row that leaves has {} (norms of vectors, so they do not add up).",
-        norm_of(terms::residual), norm_of(terms::output_projection), norm_of(terms::other_heads),
+        " The row has a norm of {} when it arrives; this head adds a vector of norm {}, {}and the row that "
+        "leaves has {} (norms of vectors, so they do not add up).",
+        norm_of(terms::residual), norm_of(terms::output_projection),
+        trace.facts.n_head == 1 ? "" : fmt::format("the others one of {}, ", norm_of(terms::other_heads)),
         norm_of(terms::residual_after));
 }
 
 Chapter addition(Trace const& trace) {
-    return chapter(trace, "The result is added to the row", Part::addition,
-                   {say("A last learned matrix, {} by {}, widens the blend to a full row: what this head "
-                        "adds to row {}. The "
-                        "other {} of the layer add theirs, the layer adds one bias, and all of it is added "
-                        "to the row that "
-                        "arrived. Nothing is overwritten.{}",
-                        trace.facts.d_head, trace.facts.d_model, asking_row(trace),
-                        trace.facts.n_head == 2 ? "head" : fmt::format("{} heads", trace.facts.n_head - 1),
-                        norms(trace))});
+    return chapter(
+        trace, "The result is added to the row", Part::addition,
+        {say("A last learned matrix, {} by {}, widens the blend to a full row: what this head "
+             "adds to row {}. {}he layer adds one bias, and all of it is added to the row that "
+             "arrived. Nothing is overwritten.{}",
+             trace.facts.d_head, trace.facts.d_model, asking_row(trace),
+             trace.facts.n_head == 1 ? "T"
+             : trace.facts.n_head == 2
+                 ? "The other head of the layer adds its own, t"
+                 : fmt::format("The other {} heads of the layer add theirs, t", trace.facts.n_head - 1),
+             norms(trace))});
 }
 
 }  // namespace
@@ -484,7 +486,7 @@ FactList run_facts(Trace const& trace) {
     FactList list;
     list.facts = {
         {"text", say("{} ({})", Label{"", shown_text(facts.text)}, counted(trace.tokens.size(), "token"))},
-        {"model", say("{} ({} heads per layer, d_model {}, d_head {})", facts.model, facts.n_head,
+        {"model", say("{} ({} per layer, d_model {}, d_head {})", facts.model, counted(facts.n_head, "head"),
                       facts.d_model, facts.d_head)},
         {"head", head_name(facts)},
         {"row", token(trace, facts.row)},

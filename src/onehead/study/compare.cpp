@@ -10,6 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 
 #include "onehead/error.hpp"
 #include "onehead/io/text.hpp"
@@ -82,6 +83,18 @@ void expect_same_shape(Step const& a, Matrix const& b, Comparison const& names) 
                     column_count(b), names.b));
 }
 
+// Two heads have no step in common but the rows that arrive: their difference says nothing about an
+// experiment.
+std::string not_one_head(Facts const& a, Facts const& b) {
+    if (std::tie(a.layer, a.head) != std::tie(b.layer, b.head))
+        return fmt::format(
+            "two heads: {} and {}{}", head_name(a), head_name(b),
+            a.model == b.model ? "" : fmt::format(", of two models: {} and {}", a.model, b.model));
+    if (a.weights_sha256 == b.weights_sha256) return "";
+    return a.model == b.model ? fmt::format("two models, both named {}", a.model)
+                              : fmt::format("two models: {} and {}", a.model, b.model);
+}
+
 std::vector<Term> missing_in(Trace const& other, Trace const& trace) {
     std::vector<Term> terms;
     for (Step const& step : trace.steps())
@@ -120,6 +133,7 @@ bool Comparison::same() const {
 Comparison compare(Trace const& a, Trace const& b, std::string const& name_a, std::string const& name_b) {
     Comparison result{.a = name_a,
                       .b = name_b,
+                      .not_one_head = not_one_head(a.facts, b.facts),
                       .steps = {},
                       .only_in_a = missing_in(b, a),
                       .only_in_b = missing_in(a, b),
@@ -235,8 +249,10 @@ std::string about_steps(Comparison const& c) {
 }  // namespace
 
 std::string verdict(Comparison const& c) {
-    if (c.same()) return fmt::format("{} and {} are the same: every value is bit-identical", c.a, c.b);
-    std::string text = about_steps(c);
+    std::string text = c.not_one_head.empty() ? "" : fmt::format("these are {}; ", c.not_one_head);
+    if (c.same())
+        return fmt::format("{}{} and {} are the same: every value is bit-identical", text, c.a, c.b);
+    text += about_steps(c);
     if (!c.only_in_a.empty()) text += fmt::format("; only {} has {}", c.a, names(c.only_in_a));
     if (!c.only_in_b.empty()) text += fmt::format("; only {} has {}", c.b, names(c.only_in_b));
     return text;
@@ -320,8 +336,11 @@ Check check(Step const& step, Array const& reference, Tolerance const& tolerance
 
 std::string verdict(Check const& check) {
     CheckedValue const& worst = check.worst;
+    std::size_t const visible = check.cells - check.finite_masks;
+    std::string const kind = check.finite_masks > 0 ? "visible cells" : "values";
     std::string const place = fmt::format(
-        "row {}, column {}: {} in the trace, {} in the reference, apart by {:.3g} where {:.3g} is "
+        "the worst is row {}, column {}: {} in the trace, {} in the reference, apart by {:.3g} where {:.3g} "
+        "is "
         "allowed",
         worst.row, worst.column, static_cast<float>(worst.value), worst.reference, worst.difference,
         worst.tolerance);
@@ -329,14 +348,11 @@ std::string verdict(Check const& check) {
         check.finite_masks == 0
             ? ""
             : fmt::format("; {} masked cells are finite in the reference", check.finite_masks);
-    if (check.passed() && check.finite_masks > 0)
-        return fmt::format("PASS: {}, all {} visible cells agree; the worst is {}{}", file_stem(check.term),
-                           check.cells - check.finite_masks, place, masks);
     if (check.passed())
-        return fmt::format("PASS: {}, all {} values within tolerance; the worst is {}{}",
-                           file_stem(check.term), check.cells, place, masks);
-    return fmt::format("FAIL: {}, {} of {} values out of tolerance; the worst is {}{}", file_stem(check.term),
-                       check.out_of_tolerance, check.cells, place, masks);
+        return fmt::format("PASS: {}, all {} {} agree; {}{}", file_stem(check.term), visible, kind, place,
+                           masks);
+    return fmt::format("FAIL: {}, {} of {} {} agree, {} are out of tolerance; {}{}", file_stem(check.term),
+                       visible - check.out_of_tolerance, visible, kind, check.out_of_tolerance, place, masks);
 }
 
 }  // namespace onehead

@@ -59,6 +59,7 @@ struct RowDifference {
 
 struct Comparison {
     std::string a, b;                   // what the two are called
+    std::string not_one_head;           // says so where they are not one head of one model; else empty
     std::vector<StepDifference> steps;  // that both have
     std::vector<Term> only_in_a, only_in_b;
     std::vector<RowDifference> pattern;  // [query_pos]; empty unless both have the pattern

@@ -349,6 +349,10 @@ double work_output_projection(Cell const& cell, Sheet& sheet) {
 }
 
 double work_other_heads(Cell const& cell, Sheet& sheet) {
+    if (head_count(cell) == 1) {
+        sheet.says = "The block has one head, so that no other one adds anything: 0.";
+        return sheet.note("nothing to add", 0);
+    }
     sheet.says = "What each other head of the block adds at this place.";
     sheet.start_sum();
     for (std::size_t head = 0; head < head_count(cell); ++head)
