@@ -370,6 +370,12 @@ template void Options::add_word(std::string const&, std::optional<std::string>&,
 template void Options::add_word(std::string const&, std::size_t&, std::string const&);
 template void Options::add_word(std::string const&, Term&, std::string const&);
 
+namespace {
+
+std::vector<std::string> given_options;  // for messages
+
+}  // namespace
+
 bool Options::read(Arguments const& arguments) {
     auto const end = std::find(arguments.begin(), arguments.end(), "--");
     bool const wants_help = std::any_of(arguments.begin(), end,
@@ -386,8 +392,10 @@ bool Options::read(Arguments const& arguments) {
         auto const parsed =
             po::command_line_parser(arguments).options(described_->options).style(style).run();
         po::store(parsed, given);
-        for (auto const& option : parsed.options)
+        for (auto const& option : parsed.options) {
             if (option.position_key >= 0) words.insert(words.end(), option.value.begin(), option.value.end());
+            given_options.push_back(option.string_key);
+        }
         po::notify(given);
     } catch (NotExpected const& error) {
         if (error.word.empty()) refuse_empty(error.get_option_name());
@@ -462,13 +470,25 @@ void finish_page() {
         throw Error({.found = "the page cannot be written: " + std::generic_category().message(errno)});
 }
 
-// A library error names a field of the request; here it is the option that people gave.
+// A library error names a field of the request; here it is the option that people gave, of those that fill
+// the field.
 std::string as_option(UsageError const& error) {
+    constexpr std::array<std::array<std::string_view, 2>, 6> fillers{{{"text", "text"},
+                                                                      {"text", "text-file"},
+                                                                      {"token_ids", "tokens"},
+                                                                      {"position", "change"},
+                                                                      {"word", "change"},
+                                                                      {"word", "append"}}};
     std::string message = error.what();
     if (error.field().empty()) return message;
-    std::string option = error.field();
-    std::replace(option.begin(), option.end(), '_', '-');
-    return "--" + option + message.substr(error.field().size());
+    std::string_view option = error.field();
+    bool is_given = false;
+    for (auto const& [field, filler] : fillers) {
+        if (field != error.field() || is_given) continue;
+        is_given = std::ranges::find(given_options, filler) != given_options.end();
+        if (is_given) option = filler;
+    }
+    return fmt::format("--{}{}", option, message.substr(error.field().size()));
 }
 
 std::string about_system(std::system_error const& error) {

@@ -1,12 +1,13 @@
 """The command as a user runs it: what it writes, what it refuses, and its exit codes."""
 import json
 import os
+import subprocess
 import unittest
 from csv import DictReader
 
 import numpy
 
-from programs import MINI, SHARED, SOURCE, ProgramTest, onehead
+from programs import BIN, MINI, SHARED, SOURCE, ProgramTest, onehead
 from tiny_model import safetensors, tensors, varied, write_tiny
 
 STEPS = ["01_token_embedding", "02_position_embedding", "03_residual", "04_normalized", "05_q", "06_k", "07_v", "08_scores",
@@ -111,7 +112,23 @@ class Refusals(ProgramTest):
     def test_text_that_is_not_utf8(self):
         text = self.folder / "text.txt"
         text.write_bytes(b"The \xff cat")
-        self.refuse(2, ["byte 4"], "trace", "--model", MINI, "--text-file", text)
+        self.refuse(2, ["--text-file: byte 4"], "trace", "--model", MINI, "--text-file", text)
+
+    def test_the_option_that_was_given_is_named(self):
+        mini = ["--model", MINI]
+        for option, arguments in (("--tokens: expected", ["trace", *mini, "--tokens", "464,99999"]), ("--change: expected one from 0 to 5, found 9", ["causality", *mini, "--change", "9=dog"]),
+                                  ("--change: byte 1", ["causality", *mini, "--text", "The cat", "--change", b"1=a\xff"]),
+                                  ("--append: byte 0", ["causality", *mini, "--append", b"\xff"]), ("--text: byte 0", ["tokens", *mini, "--text", b"\xff"])):
+            result = subprocess.run([BIN / "onehead", *arguments], capture_output=True, text=True, check=False)
+            self.assert_refused(result, 2, "onehead: " + option)
+
+    @unittest.skipUnless(os.geteuid() == 0, "SKIPPED: only root can become somebody else")
+    def test_a_model_that_may_not_be_read_is_not_said_to_be_missing(self):
+        model = write_tiny(self.folder / "tiny")
+        self.folder.chmod(0o755)
+        model.chmod(0o700)
+        result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", BIN / "onehead", "trace", "--model", model], capture_output=True, text=True, check=False)
+        self.assert_refused(result, 1, "Permission denied")
 
 
 class Compare(ProgramTest):

@@ -16,6 +16,7 @@
 #include "onehead/attention/head.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/system.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/model/model.hpp"
 
 namespace onehead {
@@ -253,6 +254,8 @@ namespace {
 
 void expect_word(std::string const& word) {
     if (word.empty()) throw UsageError("word", {"", "at least one character", "none"});
+    if (auto const bad = find_invalid_utf8(word); bad != word.npos)
+        throw UsageError("word", {fmt::format("byte {}", bad), "UTF-8", label(word.substr(bad, 1))});
 }
 
 }  // namespace
