@@ -123,7 +123,8 @@ File::File(std::filesystem::path path, int descriptor) : path_(std::move(path)),
     }
 }
 
-File::File(std::filesystem::path path) : File(path, ::open(path.c_str(), to_read)) {}  // NOLINT(*-vararg)
+File::File(std::filesystem::path const& path)
+    : File(path, ::open(path.c_str(), to_read)) {}  // NOLINT(*-vararg)
 
 File::File(OpenFolder const& folder, std::string const& name)
     : File(folder.path() / name, ::openat(folder.descriptor(), name.c_str(), to_read)) {}  // NOLINT(*-vararg)
@@ -182,8 +183,14 @@ std::string read_text(File const& file, std::size_t most) {
 namespace {
 
 struct Descriptor {
-    int number;
+    explicit Descriptor(int opened) : number(opened) {}
     ~Descriptor() { ::close(number); }
+    Descriptor(Descriptor const&) = delete;
+    Descriptor(Descriptor&&) = delete;
+    Descriptor& operator=(Descriptor const&) = delete;
+    Descriptor& operator=(Descriptor&&) = delete;
+
+    int number;
 };
 
 }  // namespace
@@ -500,7 +507,7 @@ Unfinished::Unfinished(fs::path const& wanted, Kind kind, bool secret, std::vect
     }
     for (auto& slot : unfinished)
         if (Entry* none = nullptr; slot.compare_exchange_strong(none, entry.get())) {
-            entry.release();  // the slot has it now
+            static_cast<void>(entry.release());  // the slot has it now
             break;
         }
 }

@@ -43,7 +43,7 @@ private:
 class File {
 public:
     // Throws an Error if the path is missing, not to be read, or a folder, a pipe or a device.
-    explicit File(std::filesystem::path path);
+    explicit File(std::filesystem::path const& path);
     File(OpenFolder const& folder, std::string const& name);
     ~File();
     File(File const&) = delete;

@@ -17,7 +17,7 @@ namespace onehead {
 std::string label(std::string_view bytes);
 
 // The bytes whose label it is; nothing for a text that is no label.
-std::optional<std::string> bytes_of_label(std::string_view label);
+std::optional<std::string> bytes_of_label(std::string_view shown);
 
 // The same without quotes, for a line for people, such as a file's name or a whole message. Visible text,
 // quotes and backslashes stay as they are, so what is printable already stays too.

@@ -215,7 +215,7 @@ Matrix Checkpoint::unembedding(std::size_t first, std::size_t last) const {
 // Tensors by their names.
 
 std::string name_in(SafetensorsHeader::Tensors const& tensors, std::string const& name) {
-    auto const wrapped = "transformer." + name;
+    auto wrapped = "transformer." + name;
     if (tensors.contains(wrapped)) return wrapped;
     if (name == "wte.weight" && !tensors.contains(name) && tensors.contains("lm_head.weight"))
         return "lm_head.weight";

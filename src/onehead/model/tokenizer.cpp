@@ -630,7 +630,7 @@ Ids read_ids(std::string const& text, std::string const& name) {
 
 namespace {
 
-struct TokenizerJson {
+struct TokenizerJson {   // NOLINT(bugprone-exception-escape): json's moves
     std::string merges;  // as in merges.txt
     Ids ids;
     json rest;  // without the two
@@ -703,7 +703,7 @@ void expect_byte_level(json const& rest, std::string const& name) {
     JsonObject const file(rest, name);
     auto const is_unset = [](json const& values, char const* key) {
         json const value = values.value(key, json());
-        return value.is_null() || value == "" || value == false;
+        return value.is_null() || value == false || (value.is_string() && value.get<std::string>().empty());
     };
     json const& model = file.get("model");
     JsonObject const about(model, name + ": model");

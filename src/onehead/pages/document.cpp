@@ -103,7 +103,7 @@ Inline list(std::vector<Inline> const& items) {
 }
 
 std::string fixed(double value, int decimals) {
-    std::string const text = fmt::format("{:.{}f}", value, decimals);
+    std::string text = fmt::format("{:.{}f}", value, decimals);
     if (!std::isfinite(value)) return text;
     return text.find_first_of("123456789") == std::string::npos && text[0] == '-' ? text.substr(1) : text;
 }

@@ -29,7 +29,7 @@ struct Token {
 std::string label(Token const& token);
 
 // The token of that id whose label it is; nothing if it is none's.
-std::optional<Token> token_of_label(int id, std::string_view label);
+std::optional<Token> token_of_label(int id, std::string_view shown);
 
 using Tokens = std::vector<Token>;
 
