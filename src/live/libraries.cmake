@@ -1,5 +1,5 @@
-# The libraries, where the compiler is emscripten's: headers of this system, and PCRE2 and nettle compiled for WebAssembly, all in the
-# folder that lessons/live makes: ONEHEAD_LIBRARIES. There is no Boost, since there is no command line, and there are no threads.
+# The libraries, where the compiler is emscripten's, from the folder that lessons/live makes: headers of this system, and the sources
+# of PCRE2 and nettle, which are compiled for WebAssembly. There is no Boost, since there is no command line, and there are no threads.
 set(ONEHEAD_LIBRARIES "" CACHE PATH "Where lessons/live has put the libraries for WebAssembly")
 
 # Exceptions of the language itself take no time where none is thrown.
@@ -11,10 +11,18 @@ set(data_folder /data)  # which the page puts there, in memory
 foreach(name xtensor nlohmann_json::nlohmann_json fmt::fmt Threads::Threads)
     add_library(${name} INTERFACE IMPORTED)
 endforeach()
-target_include_directories(xtensor SYSTEM INTERFACE ${ONEHEAD_LIBRARIES}/include)
+target_include_directories(xtensor SYSTEM INTERFACE ${ONEHEAD_LIBRARIES}/headers)
 target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
 set(fmt_target fmt::fmt)
-foreach(library pcre2-8 nettle)
-    string(REPLACE "-8" "" name ${library})
-    set(${name}_LIBRARIES ${ONEHEAD_LIBRARIES}/lib/lib${library}.a)
-endforeach()
+
+set(PCRE2_BUILD_PCRE2GREP OFF CACHE BOOL "")
+set(PCRE2_BUILD_TESTS OFF CACHE BOOL "")
+add_subdirectory(${ONEHEAD_LIBRARIES}/pcre2 pcre2 EXCLUDE_FROM_ALL)
+set(pcre2_LIBRARIES pcre2-8-static)
+
+# Of nettle its sha256 and base64, which need none of what its configure finds out.
+enable_language(C)
+file(GLOB nettle_sources ${ONEHEAD_LIBRARIES}/nettle/sha256.c ${ONEHEAD_LIBRARIES}/nettle/sha256-compress*.c
+    ${ONEHEAD_LIBRARIES}/nettle/base64-encode.c ${ONEHEAD_LIBRARIES}/nettle/write-be32.c)
+add_library(nettle STATIC ${nettle_sources})
+set(nettle_LIBRARIES nettle)
