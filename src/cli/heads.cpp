@@ -31,31 +31,14 @@ examples:
   onehead heads --text-file data/texts/fox.txt --worth --sort worth
 )";
 
-std::vector<HeadSurvey> survey(Model const& model, std::vector<int> const& ids,
-                               std::optional<std::size_t> wanted) {
-    if (!model.own_tokens().empty()) wanted = model.layers().front();  // an excerpt has one layer
-    if (!wanted) return survey_model(first_rows(model, ids), model.config().n_layer, blocks_of(model), ids);
-    return survey_block(arriving_rows(model, ids, *wanted), model.attention(*wanted), *wanted, ids);
-}
-
 // What the heads are worth to the token after a row, beside what they do.
-Worth add_worth(std::vector<HeadSurvey>& heads, Model const& model, std::vector<int> ids, std::size_t row,
-                std::optional<std::size_t> layer) {
-    if (row >= ids.size())
-        throw UsageError("row", {.expected = fmt::format("a row from 0 to {}", ids.size() - 1),
-                                 .found = std::to_string(row)});
-    ids.resize(row + 1);  // what comes later changes nothing
-    auto const progress = [&, shows = isatty(STDERR_FILENO) != 0](std::size_t done, std::size_t all) {
-        if (shows) fmt::print(stderr, "\rlayer {} of {}\x1b[K{}", done, all, done == all ? "\r\x1b[K" : "");
-    };
-    Worth worth = worth_of_heads(first_rows(model, ids), layer, blocks_of(model), progress);
+void add_worth(std::vector<HeadSurvey>& heads, Worth const& worth) {
     for (HeadSurvey& head : heads)
         for (HeadWorth const& one : worth.heads)
             if (one.layer == head.layer && one.head == head.head) {
                 head.worth = one.worth;
                 head.top_without = static_cast<double>(one.top_without);
             }
-    return worth;
 }
 
 void sort_by(std::vector<HeadSurvey>& heads, std::string const& name, bool with_worth) {
@@ -68,12 +51,6 @@ void sort_by(std::vector<HeadSurvey>& heads, std::string const& name, bool with_
         if (std::isnan(b.*column)) return !std::isnan(a.*column);
         return a.*column > b.*column;
     });
-}
-
-Inline next_sentence(Model const& model, Worth const& worth, Tokens const& tokens, std::size_t row) {
-    return say("After row {} the model expects {}, with probability {}.", token(tokens, row),
-               Label{"", label(model.tokens({worth.top}).front())},
-               weight(static_cast<double>(worth.probability)));
 }
 
 int run(Arguments const& arguments) {
@@ -99,16 +76,17 @@ int run(Arguments const& arguments) {
     Request const request = make_request(run, *model);
     std::optional<std::size_t> const layer = run.layer;
     if (layer) model->check_layer(*layer);
-    std::vector<int> const ids = tokens_of(*model, request);
-    model->check_tokens(ids);
-    expect_memory(model->config(), ids.size());
+    std::vector<int> const ids = tokens_for_run(*model, request);
     Tokens const tokens = model->tokens(ids);
-    auto heads = survey(*model, ids, layer);
-    std::size_t const row = request.row.value_or(ids.size() - 1);
+    auto heads = survey_heads(*model, ids, layer);
     std::optional<Inline> next;
     if (with_worth) {
-        Worth const worth = add_worth(heads, *model, ids, row, layer);
-        next = next_sentence(*model, worth, tokens, row);
+        auto const progress = [shows = isatty(STDERR_FILENO) != 0](std::size_t done, std::size_t all) {
+            if (shows) fmt::print(stderr, "\rlayer {} of {}\x1b[K{}", done, all, done == all ? "\r\x1b[K" : "");
+        };
+        Worth const worth = worth_of_heads(*model, request, layer, progress);
+        add_worth(heads, worth);
+        next = worth_sentence(worth, model->tokens({worth.top}).front(), tokens);
     }
     Picture const picture = worth_picture(heads);
     if (sort) sort_by(heads, *sort, with_worth);

@@ -6,7 +6,6 @@
 #include "cli/command.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
-#include "onehead/model/run.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/reports.hpp"
 #include "onehead/pages/text.hpp"
@@ -37,16 +36,8 @@ int run(Arguments const& arguments) {
     if (top == 0) throw UsageError("--top 0: expected at least 1 token; leave it out for 5");
 
     auto const model = open_model(run);
-    static_cast<void>(model->final_norm());  // an excerpt says at once that it has no next token
     Request const request = make_request(run, *model);
-    Run const prepared = prepare(*model, request);
-    Case const changed = changed_case(prepared, request.experiment);
-    std::size_t const row = request.row.value_or(prepared.tokens.size() - 1);
-    Next const next = next_tokens(prepared.head, request.experiment.empty() ? nullptr : &changed,
-                                  request.layer, row, top, blocks_of(*model, request.progress));
-    std::vector<int> ids;
-    for (NextToken const& token : next.likely) ids.push_back(token.id);
-    Tokens const likely = model->tokens(ids);
+    auto const [prepared, next, likely] = next_tokens(*model, request, top);
     Document const page = next_report(prepared.facts, prepared.tokens, request.experiment, next, likely);
     fmt::print("{}", text(page));
     if (csv) write_file_in_place(*csv, next_csv(next, likely));

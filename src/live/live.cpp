@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "onehead/attention/experiments.hpp"
-#include "onehead/attention/gpt2.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/file.hpp"
 #include "onehead/io/text.hpp"
@@ -32,6 +31,7 @@
 #include "onehead/pages/formats.hpp"
 #include "onehead/pages/html.hpp"
 #include "onehead/pages/reports.hpp"
+#include "onehead/pages/text.hpp"
 #include "onehead/study/causality.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/study/next.hpp"
@@ -122,8 +122,7 @@ void about(Model const& model, Answer& answer) {
 // The text as tokens: quick, for every key that is pressed.
 void tokens(Model const& model, json const& question, Answer& answer) {
     Request const request = request_of(question, model);
-    std::vector<int> const ids = tokens_of(model, request);
-    model.check_tokens(ids);
+    std::vector<int> const ids = tokens_for_run(model, request);
     json list = json::array();
     for (Token const& token : model.tokens(ids)) list.push_back({{"id", token.id}, {"label", label(token)}});
     json notes = json::array();
@@ -182,21 +181,14 @@ void causality_page(Model const& model, json const& question, Answer& answer) {
 }
 
 void next_page(Model const& model, json const& question, Answer& answer) {
-    static_cast<void>(model.final_norm());  // an excerpt says at once that it has no next token
     Request request = request_of(question, model);
     request.progress = [n = model.config().n_layer](std::size_t layer) { tell(layer, n); };
-    Run const prepared = prepare(model, request);
-    Case const changed = changed_case(prepared, request.experiment);
     constexpr std::size_t top = 10;
-    std::size_t const row = request.row.value_or(prepared.tokens.size() - 1);
-    Next const next = next_tokens(prepared.head, request.experiment.empty() ? nullptr : &changed,
-                                  request.layer, row, top, blocks_of(model, request.progress));
-    std::vector<int> ids;
-    for (NextToken const& token : next.likely) ids.push_back(token.id);
-    answer.add("facts.json",
-               json{{"fingerprint", trace(prepared, request.experiment).fingerprint()}, {"row", row}});
-    answer.add("page.html", html(next_report(prepared.facts, prepared.tokens, request.experiment, next,
-                                             model.tokens(ids))));
+    auto const [prepared, next, likely] = next_tokens(model, request, top);
+    answer.add("facts.json", json{{"fingerprint", trace(prepared, request.experiment).fingerprint()},
+                                  {"row", next.row}});
+    answer.add("page.html",
+               html(next_report(prepared.facts, prepared.tokens, request.experiment, next, likely)));
 }
 
 void worked_page(Model const& model, json const& question, Answer& answer) {
@@ -236,55 +228,34 @@ std::string small_picture(Matrix const& pattern) {
 
 // Every head: its figures as `onehead heads` has them, its pattern as a small picture.
 void heads(Model const& model, json const& question, Answer& answer) {
-    std::vector<int> const ids = tokens_of(model, request_of(question, model));
-    model.check_tokens(ids);
-    expect_memory(model.config(), ids.size());
+    std::vector<int> const ids = tokens_for_run(model, request_of(question, model));
     std::vector<std::size_t> const layers = model.layers();
-    Matrix residual = arriving_rows(model, ids, layers.front());  // [pos, d_model]
     std::string pictures;
     json figures = json::array();
-    for (std::size_t const layer : layers) {
-        tell(layer - layers.front(), layers.size());
-        AttentionWeights const block = model.attention(layer);
-        std::size_t head = 0;
-        for (Views const& views : read_all_heads(residual, block)) {
-            Matrix const scores = dot_rows(views.q, views.k);                    // [query_pos, key_pos]
-            Matrix const pattern = pattern_of(scores, model.config().d_head());  // [query_pos, key_pos]
-            HeadSurvey const survey = survey_head(scores, pattern, ids);
-            pictures += small_picture(pattern);
-            figures.push_back({{"layer", layer},
-                               {"head", head++},
-                               {"previous", survey.previous},
-                               {"first", survey.first},
-                               {"induction", survey.induction},
-                               {"effective_rows", survey.effective_rows}});
-        }
-        if (layer != layers.back()) residual = after_mlp(after_attention(residual, block), model.mlp(layer));
-    }
+    survey_heads(model, ids, {}, [&](HeadSurvey const& head, Matrix const& pattern) {
+        tell(head.layer - layers.front() + 1, layers.size());
+        pictures += small_picture(pattern);
+        figures.push_back({{"layer", head.layer},
+                           {"head", head.head},
+                           {"previous", head.previous},
+                           {"first", head.first},
+                           {"induction", head.induction},
+                           {"effective_rows", head.effective_rows}});
+    });
     answer.add("heads.json", json{{"heads", figures}, {"side", std::min(ids.size(), largest_picture)}});
     answer.add("pictures", std::move(pictures));
 }
 
 // What each head is worth to the token after a row.
 void worth(Model const& model, json const& question, Answer& answer) {
-    static_cast<void>(model.final_norm());
     Request const request = request_of(question, model);
-    std::vector<int> ids = tokens_of(model, request);
-    model.check_tokens(ids);
-    expect_memory(model.config(), ids.size());
-    std::size_t const row = request.row.value_or(ids.size() - 1);
-    if (row >= ids.size())
-        throw UsageError("row", {.expected = fmt::format("a row from 0 to {}", ids.size() - 1),
-                                 .found = std::to_string(row)});
-    ids.resize(row + 1);  // what comes later changes nothing
-    Worth const result = worth_of_heads(first_rows(model, ids), {}, blocks_of(model), tell);
+    Worth const result = worth_of_heads(model, request, {}, tell);
     json list = json::array();
     for (HeadWorth const& one : result.heads)
         list.push_back({{"layer", one.layer}, {"head", one.head}, {"worth", one.worth}});
-    answer.add("worth.json", json{{"heads", list},
-                                  {"row", row},
-                                  {"top", label(model.tokens({result.top}).front())},
-                                  {"probability", weight(static_cast<double>(result.probability))}});
+    Tokens const tokens = model.tokens(tokens_of(model, request));
+    Inline const says = worth_sentence(result, model.tokens({result.top}).front(), tokens);
+    answer.add("worth.json", json{{"heads", list}, {"says", wrapped(says)}});
 }
 
 // ---------------------------------------------------------------------------------------------------------

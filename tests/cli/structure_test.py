@@ -12,7 +12,7 @@ MAY_INCLUDE = {
     "trace": {"math", "io", "trace"},
     "attention": {"math", "trace", "attention"},
     "model": {"math", "io", "trace", "attention", "model"},
-    "study": {"math", "io", "trace", "attention", "study"},
+    "study": {"math", "io", "trace", "attention", "model", "study"},
     "pages": {"math", "io", "trace", "attention", "study", "pages"},
 }
 

@@ -111,13 +111,31 @@ std::vector<int> tokens_of(Model const& model, Request const& request) {
     return ids;
 }
 
+std::vector<int> tokens_for_run(Model const& model, Request const& request) {
+    std::vector<int> ids = tokens_of(model, request);
+    model.check_tokens(ids);
+    expect_memory(model.config(), ids.size());
+    return ids;
+}
+
+namespace {
+
+void expect_row(Request const& request, std::size_t n_seq) {
+    if (request.row) expect_below(*request.row, n_seq, "row", "row in this text");
+}
+
+}  // namespace
+
+std::size_t row_before_next(Request const& request, std::size_t n_seq) {
+    expect_row(request, n_seq);
+    return request.row.value_or(n_seq - 1);
+}
+
 Run prepare(Model const& model, Request const& request) {
     model.check_layer(request.layer);
     expect_below(request.head, model.config().n_head, "head", "head");
-    std::vector<int> const ids = tokens_of(model, request);
-    model.check_tokens(ids);
-    expect_memory(model.config(), ids.size());
-    if (request.row) expect_below(*request.row, ids.size(), "row", "row in this text");
+    std::vector<int> const ids = tokens_for_run(model, request);
+    expect_row(request, ids.size());
     Run run{make_case(model, ids, request), {}, {}};
     run.facts = describe(model, request, run.head, ids);
     run.tokens = model.tokens(ids);

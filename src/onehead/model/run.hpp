@@ -55,6 +55,14 @@ Case changed_case(Run const& run, std::string const& experiment);
 // The tokens that a request means. Throws a UsageError for an empty text and one that the model cannot take.
 std::vector<int> tokens_of(Model const& model, Request const& request);
 
+// The same, where a run on them is possible: throws a UsageError if they are too many or unknown to the
+// model, an Error if the run does not fit into memory.
+std::vector<int> tokens_for_run(Model const& model, Request const& request);
+
+// The row after which the next token comes: the request's, by default the last. Throws a UsageError for a row
+// that the text does not have.
+std::size_t row_before_next(Request const& request, std::size_t n_seq);
+
 // What somebody may not expect of the tokens of a request, and the ids that mean the other thing.
 struct TextNote {
     std::string says;

@@ -368,6 +368,11 @@ Document heads_report(std::vector<HeadSurvey> const& heads, Tokens const& tokens
     return page;
 }
 
+Inline worth_sentence(Worth const& worth, Token const& top, Tokens const& tokens) {
+    return say("After row {} the model expects {}, with probability {}.", token(tokens, worth.row),
+               Label{"", label(top)}, weight(static_cast<double>(worth.probability)));
+}
+
 Picture worth_picture(std::vector<HeadSurvey> const& heads) {
     std::size_t first_layer = heads.front().layer;
     std::size_t last_layer = 0;

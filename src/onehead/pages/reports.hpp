@@ -41,6 +41,9 @@ Document heads_report(std::vector<HeadSurvey> const& heads, Tokens const& tokens
                       std::string const& text, bool with_worth = false);
 std::string heads_csv(std::vector<HeadSurvey> const& heads, Tokens const& tokens, bool with_worth = false);
 
+// "After row 5 ' mat' the model expects ' and', with probability .11." `top`: the token of worth.top.
+Inline worth_sentence(Worth const& worth, Token const& top, Tokens const& tokens);
+
 // What each head is worth to the next token, as a grid of layers and heads.
 Picture worth_picture(std::vector<HeadSurvey> const& heads);
 

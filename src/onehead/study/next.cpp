@@ -90,6 +90,19 @@ Next next_tokens(Case const& head, Case const* changed, std::size_t layer, std::
     return next;
 }
 
+NextOfRun next_tokens(Model const& model, Request const& request, std::size_t top) {
+    static_cast<void>(model.final_norm());  // an excerpt says at once that it has no next token
+    NextOfRun result{prepare(model, request), {}, {}};
+    Case const changed = changed_case(result.run, request.experiment);
+    result.next = next_tokens(result.run.head, request.experiment.empty() ? nullptr : &changed, request.layer,
+                              row_before_next(request, result.run.tokens.size()), top,
+                              blocks_of(model, request.progress));
+    std::vector<int> ids;
+    for (NextToken const& token : result.next.likely) ids.push_back(token.id);
+    result.likely = model.tokens(ids);
+    return result;
+}
+
 Matrix logits_after(std::vector<Matrix> residuals, std::size_t layer, Blocks const& blocks) {
     static_cast<void>(blocks.final_norm());  // an excerpt says here that it has none, before the work begins
     for (; layer < blocks.n_layer; ++layer) {
@@ -193,7 +206,7 @@ Worth worth_of_heads(Matrix residual, std::optional<std::size_t> wanted, Blocks 
     std::size_t all = 0;
     for (std::size_t first = begin; first < end; first += at_a_time) all += blocks.n_layer - first;
 
-    Worth result;
+    Worth result{.row = row_count(residual) - 1};
     std::size_t done = 0;
     for (std::size_t first = begin; first < end; first += at_a_time) {
         Matrix as_it_is;
@@ -216,6 +229,14 @@ Worth worth_of_heads(Matrix residual, std::optional<std::size_t> wanted, Blocks 
                                     probabilities(i + 1, top)});
     }
     return result;
+}
+
+Worth worth_of_heads(Model const& model, Request const& request, std::optional<std::size_t> layer,
+                     std::function<void(std::size_t, std::size_t)> const& progress) {
+    static_cast<void>(model.final_norm());
+    std::vector<int> ids = tokens_for_run(model, request);
+    ids.resize(row_before_next(request, ids.size()) + 1);  // what comes later changes nothing
+    return worth_of_heads(first_rows(model, ids), layer, blocks_of(model), progress);
 }
 
 }  // namespace onehead

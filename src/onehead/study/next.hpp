@@ -11,6 +11,7 @@
 
 #include "onehead/attention/gpt2.hpp"
 #include "onehead/math/tensor.hpp"
+#include "onehead/model/run.hpp"
 
 namespace onehead {
 
@@ -34,6 +35,15 @@ struct Next {
 Next next_tokens(Case const& head, Case const* changed, std::size_t layer, std::size_t row, std::size_t top,
                  Blocks const& blocks);
 
+// The same for what a person asks for: after the request's row, by default the last, and with its experiment
+// if it names one.
+struct NextOfRun {
+    Run run;
+    Next next;
+    Tokens likely;  // those of next.likely
+};
+NextOfRun next_tokens(Model const& model, Request const& request, std::size_t top);
+
 // Less than this, in nats, is next to nothing.
 inline constexpr double little_worth = 0.01;
 
@@ -54,6 +64,7 @@ struct HeadWorth {
 };
 
 struct Worth {
+    std::size_t row = 0;           // after which the next token comes
     int top = 0;                   // the token that the model expects
     float probability = 0;         // and how firmly
     std::vector<HeadWorth> heads;  // of every layer, or of the one that was asked for
@@ -63,6 +74,10 @@ struct Worth {
 // the token after the last row. The layers below a head are computed once for all heads. `progress` is told
 // how many layers of how many are done.
 Worth worth_of_heads(Matrix residual, std::optional<std::size_t> layer, Blocks const& blocks,
+                     std::function<void(std::size_t done, std::size_t all)> const& progress = {});
+
+// The same for the token after a request's row, by default the last.
+Worth worth_of_heads(Model const& model, Request const& request, std::optional<std::size_t> layer,
                      std::function<void(std::size_t done, std::size_t all)> const& progress = {});
 
 }  // namespace onehead

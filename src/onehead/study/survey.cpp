@@ -5,6 +5,7 @@
 
 #include "onehead/attention/gpt2.hpp"
 #include "onehead/attention/head.hpp"
+#include "onehead/model/run.hpp"
 #include "onehead/study/statistics.hpp"
 
 namespace onehead {
@@ -74,26 +75,36 @@ HeadSurvey survey_head(Matrix const& scores, Matrix const& pattern, std::vector<
 }
 
 std::vector<HeadSurvey> survey_block(Matrix const& residual, AttentionWeights const& block, std::size_t layer,
-                                     std::vector<int> const& ids) {
+                                     std::vector<int> const& ids, SeePattern const& see) {
     std::vector<HeadSurvey> surveys;
     for (Views const& head : read_all_heads(residual, block)) {
-        Matrix const scores = dot_rows(head.q, head.k);  // [query_pos, key_pos]
-        surveys.push_back(survey_head(scores, pattern_of(scores, column_count(head.q)), ids));
+        Matrix const scores = dot_rows(head.q, head.k);                    // [query_pos, key_pos]
+        Matrix const pattern = pattern_of(scores, column_count(head.q));  // [query_pos, key_pos]
+        surveys.push_back(survey_head(scores, pattern, ids));
         surveys.back().layer = layer;
         surveys.back().head = surveys.size() - 1;
+        if (see) see(surveys.back(), pattern);
     }
     return surveys;
 }
 
 std::vector<HeadSurvey> survey_model(Matrix residual, std::size_t n_layer, Blocks const& blocks,
-                                     std::vector<int> const& ids) {
+                                     std::vector<int> const& ids, SeePattern const& see) {
     std::vector<HeadSurvey> all;
     for (std::size_t layer = 0; layer < n_layer; ++layer) {
         AttentionWeights const block = blocks.attention(layer);
-        for (HeadSurvey const& head : survey_block(residual, block, layer, ids)) all.push_back(head);
+        for (HeadSurvey const& head : survey_block(residual, block, layer, ids, see)) all.push_back(head);
         if (layer + 1 < n_layer) residual = after_mlp(after_attention(residual, block), blocks.mlp(layer));
     }
     return all;
+}
+
+std::vector<HeadSurvey> survey_heads(Model const& model, std::vector<int> const& ids,
+                                     std::optional<std::size_t> layer, SeePattern const& see) {
+    if (!model.own_tokens().empty()) layer = model.layers().front();  // an excerpt has one layer
+    if (!layer)
+        return survey_model(first_rows(model, ids), model.config().n_layer, blocks_of(model), ids, see);
+    return survey_block(arriving_rows(model, ids, *layer), model.attention(*layer), *layer, ids, see);
 }
 
 double deviation_of_scores(Matrix const& scores) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "onehead/attention/gpt2.hpp"
 #include "onehead/attention/head.hpp"
 #include "onehead/math/tensor.hpp"
+#include "onehead/model/model.hpp"
 
 namespace onehead {
 
@@ -37,13 +40,20 @@ struct HeadSurvey {
 // One head, from its raw scores and its pattern, both [query_pos, key_pos], and the token ids of the text.
 HeadSurvey survey_head(Matrix const& scores, Matrix const& pattern, std::vector<int> const& ids);
 
+// Is shown each head's pattern [query_pos, key_pos] beside its figures.
+using SeePattern = std::function<void(HeadSurvey const& head, Matrix const& pattern)>;
+
 // Every head of a block, from the rows that arrive at it [pos, d_model]; `layer` is only noted.
 std::vector<HeadSurvey> survey_block(Matrix const& residual, AttentionWeights const& block, std::size_t layer,
-                                     std::vector<int> const& ids);
+                                     std::vector<int> const& ids, SeePattern const& see = {});
 
 // Every head of a model, from the rows that arrive at layer 0 [pos, d_model].
 std::vector<HeadSurvey> survey_model(Matrix residual, std::size_t n_layer, Blocks const& blocks,
-                                     std::vector<int> const& ids);
+                                     std::vector<int> const& ids, SeePattern const& see = {});
+
+// Every head of a model on these tokens, or the heads of one layer; of an excerpt, those of its layer.
+std::vector<HeadSurvey> survey_heads(Model const& model, std::vector<int> const& ids,
+                                     std::optional<std::size_t> layer, SeePattern const& see = {});
 
 // Standard deviation of the raw scores [query_pos, key_pos] over the pairs that the mask allows.
 double deviation_of_scores(Matrix const& scores);
