@@ -129,9 +129,14 @@ class Program {
     if (!this.running) this.said(null);
   }
 
-  // The module cannot go on: its memory is used up, or a file of the disk cannot be read any more.
+  // The module cannot go on: its memory is used up, or a file of the disk cannot be read any more. One that cannot even begin is
+  // not begun again.
   fail(why) {
     this.waiting.clear();
+    if (!this.ready) {
+      this.worker.terminate();
+      return this.broke(`this browser cannot run the program (${why}); a newer one can: it needs WebAssembly with SIMD and exceptions`);
+    }
     this.begin();
     this.broke(/memory|oom|allocation|out of bounds/i.test(why)
       ? 'out of memory; a shorter text needs less' : `the program broke off (${why}) and was begun anew`);
@@ -152,9 +157,10 @@ function answerOf(files) {
 const DEFAULTS = {text: 'The cat sat on the mat', layer: null, head: 0, row: null, experiment: '', show: 'trace',
                   with: '', 'with-experiment': 'unscaled', change: 1, word: 'dog', step: 'softmax', column: 0};
 const NUMBERS = ['layer', 'head', 'row', 'change', 'column'];
-const longest_address = 30000;  // characters; a longer text is not kept in it
+const longest_address = 30000;  // characters; what does not fit is not kept, nor shown as a command
 
 const state = {...DEFAULTS};
+let isKept = true;  // whether the address has all of it
 
 function readAddress() {
   Object.assign(state, DEFAULTS);
@@ -174,7 +180,8 @@ function writeAddress(isStep) {
   const parts = Object.entries(state).filter(([name, value]) => value !== DEFAULTS[name] && value !== null)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   const hash = `#${parts.join('&')}`;
-  if (hash.length > longest_address || hash === (location.hash || '#')) return;
+  isKept = hash.length <= longest_address;
+  if (!isKept || hash === (location.hash || '#')) return;
   if (isStep) history.pushState(null, '', hash);
   else history.replaceState(null, '', hash);
 }
@@ -234,6 +241,7 @@ function askForPage() {
     element('fingerprint').textContent = answer.facts.fingerprint;
     element('took').textContent = `${tokens.length} tokens, ${milliseconds.toFixed(0)} ms`;
     markRow(answer.facts.row);
+    showCommand();
     showPage(answer.files['page.html']);
   });
   const wanted = JSON.stringify([program.own?.path, state.text]);
@@ -260,12 +268,15 @@ function complain(message, field = '') {
   element('text').setAttribute('aria-invalid', String(field === 'text'));
 }
 
-// The text, the head or something else was changed.
-function change(changes, {isTyping = false} = {}) {
+// The text, the head or something else was changed: a step that Back undoes. All that is typed in one go is one step.
+let typed = '';  // what is being typed into: '' where nothing is
+
+function change(changes, {typing = ''} = {}) {
   Object.assign(state, changes);
-  if (!isTyping) showControls();
-  writeAddress(!isTyping);
-  refresh({isTyping});
+  if (!typing) showControls();
+  writeAddress(!typing || typing !== typed);
+  typed = typing;
+  refresh({isTyping: typing !== ''});
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -291,11 +302,16 @@ function showTokens({tokens: list, notes}) {
     item.append(made('small', i), made('span', token.label, {className: 'label', dir: 'ltr'}));
     return item;
   }));
-  element('notes').textContent = notes.join(' ');
-  element('notes').hidden = notes.length === 0;
+  const says = isKept ? notes : [...notes, 'This text is too long for the address of the page: a link or a reload does not bring it.'];
+  element('notes').textContent = says.join(' ');
+  element('notes').hidden = says.length === 0;
   element('text').removeAttribute('aria-invalid');
   const rows = list.map((token, i) => [String(i), `${i} ${token.label}`]);
-  if (state.row !== null && state.row >= list.length) change({row: null});
+  if (state.row !== null && state.row >= list.length) {  // the text has become shorter
+    state.row = null;
+    writeAddress(false);
+    refresh();
+  }
   options(element('row'), rows, state.row);
   options(element('change'), [...rows, [String(list.length), 'nothing: let it follow at the end']], Math.min(state.change, list.length));
 }
@@ -337,21 +353,23 @@ function showHeads({heads, side}, pictures) {
       context.fillStyle = colours[shade];
       context.fillRect(at % side, Math.floor(at / side), 1, 1);
     }
-    const [previous, first, induction, rows] = ['previous', 'first', 'induction', 'effective_rows'].map(name => figures[name].toFixed(2));
-    label.title = `Layer ${figures.layer}, head ${figures.head}. Mean weight on the row before ${previous}, on row 0 ${first}, `
-      + `on what followed earlier (induction) ${induction}; effective number of rows ${rows}`;
+    // What the text gives no occasion to measure is null.
+    const [previous, first, induction, rows] = ['previous', 'first', 'induction', 'effective_rows'].map(name => figures[name]?.toFixed(2));
+    label.title = `Layer ${figures.layer}, head ${figures.head}` + (previous === undefined ? ''
+      : `. Mean over rows 1 and later: weight on the row before ${previous}, on row 0 ${first}`
+        + (induction === undefined ? '' : `, on what followed the token earlier (induction) ${induction}`) + `; in effect a row reads ${rows} rows`);
     label.querySelector('small').textContent = '';
   });
   element('worth').textContent = '';
 }
 
-function showWorth({heads, row, top, probability}) {
+function showWorth({heads, says}) {
   const strongest = Math.max(...heads.map(head => head.worth));
   for (const {layer, head, worth} of heads) {
     const label = element('heads').querySelector(`input[value="${layer}.${head}"]`)?.parentElement;
     if (label) label.querySelector('small').textContent = worth < 0.0005 ? '0' : worth.toFixed(3);
   }
-  element('worth').textContent = `After row ${row} the model expects ${top}, with probability ${probability}. Below each head: how far that `
+  element('worth').textContent = `${says} Below each head: how far that `
     + `distribution moves when the head is silenced, in nats (at most ${strongest.toFixed(3)}).`;
 }
 
@@ -393,7 +411,7 @@ const quoted = word => /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAl
 
 // The options of a run, as a shell takes them.
 function runOptions() {
-  const text = state.text.includes('\0') ? ` --tokens ${tokens.map(token => token.id).join(',')}`
+  const text = state.text.length > longest_address ? ' --text-file text.txt' : state.text.includes('\0') ? ` --tokens ${tokens.map(token => token.id).join(',')}`
     : state.text === about.own_text || state.text === DEFAULTS.text && !about.own_text ? ''
     : state.text.startsWith('-') ? ` --text=${quoted(state.text)}` : ` --text ${quoted(state.text)}`;
   return (program.own ? ` --model ${quoted(program.own.shown)}` : '') + text
@@ -567,9 +585,10 @@ function open() {
 function listen() {
   const on = (id, event, act) => element(id).addEventListener(event, act);
   on('form', 'submit', event => event.preventDefault());
-  on('text', 'input', () => change({text: whole(element('text').value)}, {isTyping: true}));
-  on('text', 'change', () => writeAddress(true));
-  on('word', 'input', () => change({word: whole(element('word').value)}, {isTyping: true}));
+  for (const name of ['text', 'word']) {
+    on(name, 'input', () => change({[name]: whole(element(name).value)}, {typing: name}));
+    on(name, 'change', () => { typed = ''; });
+  }
   on('tokens', 'click', event => {
     const item = event.target.closest('li');
     if (item) change({row: Number(item.dataset.row)});
@@ -606,6 +625,7 @@ function listen() {
   addEventListener('popstate', () => {
     readAddress();
     state.layer ??= about?.layers[0] ?? null;
+    typed = '';
     showControls();
     refresh();
   });

@@ -18,12 +18,14 @@ async function openOnehead({make, wasm, files, own, progress}) {
 
   // The answer's files by name: {"page.html": bytes, ...}. A failure is one, too: error.json.
   return function ask(question) {
-    const count = onehead.ccall('onehead_ask', 'number', ['string'], [JSON.stringify(question)]);
+    const asked = onehead.stringToNewUTF8(JSON.stringify(question));  // on the heap: a text may be longer than the stack
+    if (asked === 0) throw new Error('out of memory');
+    const count = onehead._onehead_ask(asked);
+    onehead._free(asked);
     const answer = {};
     for (let i = 0; i < count; ++i) {
-      const name = onehead.UTF8ToString(onehead.ccall('onehead_file_name', 'number', ['number'], [i]));
-      const at = onehead.ccall('onehead_file_bytes', 'number', ['number'], [i]) >>> 0;
-      const size = onehead.ccall('onehead_file_size', 'number', ['number'], [i]) >>> 0;
+      const name = onehead.UTF8ToString(onehead._onehead_file_name(i));
+      const at = onehead._onehead_file_bytes(i) >>> 0, size = onehead._onehead_file_size(i) >>> 0;
       answer[name] = onehead.HEAPU8.slice(at, at + size);
     }
     return answer;

@@ -2,11 +2,14 @@
 
 What is expected comes from the command: the fingerprint in its trace.json, the bytes of its files. ONEHEAD_PAGE: the page's folder.
 """
+import contextlib
 import functools
 import http.server
+import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import threading
@@ -39,6 +42,22 @@ TEXTS = [
 ]
 HEADS = [(0, 0), (0, 2), (3, 2)]
 EXPERIMENTS = ["", "unscaled", "masked-after-softmax"]
+
+# Head 1 and head 0 of a layer in turn: for each choice the ms that the program took, and those until its page was there.
+SHOW_IN_TURN = """
+const [layer, count, finish] = arguments;
+const isShown = () => !pending() && !program.running && !program.waiting.size;
+(async () => {
+  const times = [];
+  for (let i = 0; i < count; ++i) {
+    const began = performance.now();
+    document.querySelector(`#heads input[value="${layer}.${1 - i % 2}"]`).click();
+    while (!isShown()) await new Promise(later => setTimeout(later, 1));
+    times.push([Number(element('took').textContent.match(/([0-9]+) ms/)[1]), performance.now() - began]);
+  }
+  finish(times);
+})()
+"""
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -101,9 +120,13 @@ class PageTest(ProgramTest):
         box.clear()
         if max(map(ord, text)) < 0x10000 and "\t" not in text:
             box.send_keys(text)
-        else:  # a tab would leave the box, and chromedriver types no emoji: as if pasted
-            self.driver.execute_script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))", box, text)
+        else:  # a tab would leave the box, and chromedriver types no emoji
+            self.paste(text)
         return self.settled()
+
+    def paste(self, text):
+        script = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))"
+        self.driver.execute_script(script, self.find("text"), text)
 
     def choose(self, name, value):
         Select(self.find(name)).select_by_value(value)
@@ -128,17 +151,22 @@ class PageTest(ProgramTest):
             self.driver.switch_to.default_content()
 
     def test_the_fingerprint_is_the_commands(self):
+        runs = list(itertools.product(TEXTS, HEADS, EXPERIMENTS))
+        wanted = {}
+        for text, (layer, head), experiment in runs:
+            options = ["--text=" + text, "--layer", layer, "--head", head, *(["--experiment", experiment] if experiment else [])]
+            wanted[text, (layer, head), experiment] = self.trace_json(*options)["fingerprint"]
+        self.assertEqual(len(set(wanted.values())), len(runs) - 3 * 2)  # a text of one token has one row, which neither change alters
         for place in self.places:
             self.open(place)
+            found = {}
             for text in TEXTS:
-                with self.subTest(place=place, text=text):
-                    self.type(text)
-                    for layer, head in HEADS:
-                        self.choose_head(layer, head)
-                        for experiment in EXPERIMENTS:
-                            found = self.choose("experiment", experiment)
-                            wanted = self.trace_json("--text=" + text, "--layer", layer, "--head", head, *(["--experiment", experiment] if experiment else []))
-                            self.assertEqual(found, wanted["fingerprint"], (layer, head, experiment))
+                self.type(text)
+                for head in HEADS:
+                    self.choose_head(*head)
+                    for experiment in EXPERIMENTS:
+                        found[text, head, experiment] = self.choose("experiment", experiment)
+            self.assertEqual(found, wanted, place)
 
     def test_the_archive_has_the_commands_bytes(self):
         downloads = self.folder / "downloads"
@@ -176,8 +204,11 @@ class PageTest(ProgramTest):
                 self.settled()
             self.assertEqual(self.find("fingerprint").text, second)
             self.driver.back()
-            self.settled()
-            self.assertEqual(self.find("fingerprint").text, first)
+            self.assertEqual(self.settled(), first)
+            self.assertNotEqual(self.type("Dogs bark."), first)
+            self.driver.back()
+            self.assertEqual(self.settled(), first)
+            self.assertEqual(self.find("text").get_property("value"), "The cat sat on the mat")
 
     def test_each_kind_of_page(self):
         for place in self.places:
@@ -189,6 +220,17 @@ class PageTest(ProgramTest):
             self.settled()
             self.assertIn("After row 5 the model expects", self.find("worth").text)
 
+    def test_the_panels_of_the_trace_work(self):
+        for place in self.places:
+            self.open(place)
+            self.driver.switch_to.frame(self.driver.find_element(By.CSS_SELECTOR, "#page iframe:not(.coming)"))
+            try:
+                self.wait_for(lambda: "the same bits" in self.driver.execute_script("return document.getElementById('recomputed').textContent"))
+                self.driver.find_element(By.CSS_SELECTOR, ".sentence [role=radio]:nth-of-type(2)").click()
+                self.assertEqual(self.driver.find_element(By.CSS_SELECTOR, ".sentence [aria-checked=true]").text.strip(), "cat")
+            finally:
+                self.driver.switch_to.default_content()
+
     def test_hostile_text_stays_text(self):
         self.open("disk")
         self.type(TEXTS[7])
@@ -199,18 +241,59 @@ class PageTest(ProgramTest):
         self.open("disk")
         self.find("text").clear()
         self.wait_for(lambda: "at least one token" in self.find("error").text)
-        self.driver.execute_script("document.getElementById('text').value = 'word '.repeat(300000); document.getElementById('text').dispatchEvent(new Event('input'))")
-        self.wait_for(lambda: "shorten it" in self.find("error").text)
+        for count in (600, 300_000):  # in words; the longer one is more than the program's stack
+            self.paste("word " * count)
+            self.wait_for(lambda: "shorten it" in self.find("error").text, seconds=10)
+            self.settled()
+            self.assertIn("shorten it", self.find("error").text)
         self.assertNotEqual(self.type("It goes on"), "")
 
     def test_long_work_can_be_stopped(self):
         self.open("disk")
-        self.driver.execute_script("document.getElementById('text').value = 'one two three '.repeat(300); document.getElementById('text').dispatchEvent(new Event('input'))")
+        self.paste("one two three " * 160)
         self.driver.execute_script("document.getElementById('ask-worth').click()")
         self.wait_for(lambda: self.find("stop").is_displayed())
         self.find("stop").click()
         self.wait_for(lambda: "Stopped" in self.find("error").text)
         self.assertEqual(self.type("The cat sat on the mat"), self.trace_json()["fingerprint"])
+
+    def test_times_and_memory(self):
+        """Prints the tables of docs/live.md. The limits are wide: they find what has become ten times slower."""
+        with open("/proc/cpuinfo") as file:
+            processor = re.search(r"model name\s*: (.*)", file.read())[1]
+        print(f"\nMeasured on {processor}, {os.cpu_count()} processors, Chromium {self.driver.capabilities['browserVersion']}\n")
+        for place in self.places:
+            began = time.monotonic()
+            self.open(place)
+            seconds = time.monotonic() - began
+            print(f"From opening to the first trace, from a {place}: {seconds:.1f} s")
+            self.assertLess(seconds, 30)
+        print(f"Memory of the page then: {self.memory()} MB")
+        print("| tokens | layer | computed in | shown after | the command takes | ratio |\n| --- | --- | --- | --- | --- | --- |")
+        for text in (TEXTS[0], " ".join("one two three four five".split() * 4), TEXTS[4]):
+            for layer in (0, 3):
+                self.type(text)
+                computed, shown = map(min, zip(*self.driver.execute_async_script(SHOW_IN_TURN, layer, 10)))
+                command = min(self.seconds_of_command("--text", text, "--layer", layer) for _ in range(5)) * 1000
+                n = self.driver.execute_script("return tokens.length")
+                print(f"| {n} | {layer} | {computed:.0f} ms | {shown:.0f} ms | {command:.0f} ms | {computed / command:.1f} |")
+                self.assertLess(shown, 5000)
+        print(f"Memory of the page at last: {self.memory()} MB")
+
+    def seconds_of_command(self, *arguments):
+        began = time.monotonic()
+        self.trace_json(*arguments, "--format", "html")
+        return time.monotonic() - began
+
+    @staticmethod
+    def memory():
+        """The largest page's, with its worker's, in MB."""
+        sizes = [0]
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if b"--type=renderer" in (process / "cmdline").read_bytes():
+                    sizes.append(int(re.search(r"Rss: +(\d+)", (process / "smaps_rollup").read_text())[1]) // 1000)
+        return max(sizes)
 
     def test_an_own_model_from_the_disk(self):
         for layer, head in ((4, 11), (5, 5)):
