@@ -401,6 +401,8 @@ function showControls() {
   if (element('text').value !== state.text) element('text').value = state.text;
   for (const name of ['experiment', 'with-experiment', 'step', 'word', 'column', 'change']) element(name).value = state[name];
   element('with-head').value = state.with || `${state.layer}.${state.head}`;
+  const chosen_experiment = about?.experiments.find(one => one.name === state.experiment);
+  element('experiment-says').textContent = chosen_experiment ? `${chosen_experiment.name}: ${chosen_experiment.changes}` : '';
   element('view').value = state.show;
   for (const bar of document.querySelectorAll('[data-view]')) bar.hidden = bar.dataset.view !== state.show;
   const chosen = element('heads').querySelector(`input[value="${state.layer}.${state.head}"]`);
@@ -568,7 +570,7 @@ function open() {
     if (!isFirst && state.head >= about.n_head) state.head = 0;
     makeGrid();
     const none = ['', 'none: as GPT-2 computes it'];
-    const experiments = [none, ...about.experiments.map(one => [one.name, `${one.name}: ${one.changes}`])];
+    const experiments = [none, ...about.experiments.map(one => [one.name, one.name])];
     options(element('experiment'), experiments, state.experiment);
     options(element('with-experiment'), experiments, state['with-experiment']);
     options(element('step'), about.steps.map(name => [name.slice(3), name]), state.step);
