@@ -8,6 +8,7 @@
 #include "onehead/io/text.hpp"
 #include "onehead/study/compare.hpp"
 #include "onehead/study/statistics.hpp"
+#include "tables.hpp"
 
 namespace onehead {
 namespace {
@@ -24,7 +25,8 @@ void tell_arrival(Lesson& l) {
     l.tell(
         say("An attention head is the smallest part of a transformer that moves information from one token "
             "to another. The text is cut into tokens; the model keeps a row of {} numbers for each, and each "
-            "part of the model adds to these rows. This course follows one row, {}, through one head.",
+            "part of the model adds to these rows: together they are the residual stream. This course "
+            "follows one row, {}, through one head.",
             l.trace().facts.d_model, l.token(l.row())));
     Inline const begins =
         say("A row begins as the sum of two learned vectors: the token embedding of {0}, which is the same "
@@ -32,11 +34,13 @@ void tell_arrival(Lesson& l) {
             "token is there.",
             token_label(l.trace().tokens[l.row()].bytes), l.row());
     if (layer == 0) return l.tell(begins);
-    l.tell(begins + say(" This head is in layer {}: the {} below it {} already added to the row{}.", layer,
-                        layer == 1 ? "layer" : fmt::format("{} layers", layer), layer == 1 ? "has" : "have",
-                        l.row() == 0
-                            ? "; from this row alone, for row 0 can read nothing else"
-                            : fmt::format(", also what their heads read in rows 0 to {}", l.row() - 1)));
+    l.tell(begins +
+           say(" This head is in layer {}: the {} below it {} already added to the row. {}", layer,
+               layer == 1 ? "layer" : fmt::format("{} layers", layer), layer == 1 ? "has" : "have",
+               l.row() == 0
+                   ? "All of that was worked out from this row alone, because row 0 can read no other."
+                   : fmt::format("For that, {} heads could read {} too.", layer == 1 ? "its" : "their",
+                                 rows_from(0, l.row() - 1))));
 }
 
 // The standard deviation of the row on its way through LayerNorm: after the division, the gains, the biases.
@@ -91,14 +95,20 @@ void ask_about_databases(Lesson& l) {
     std::string const largest = weight(describe_pattern_row(weights).largest);
     l.ask(
         "A database keeps records, compares a query with their keys and returns the value whose key matches. "
-        "What does a head do otherwise?");
-    l.answer(
-        say("It keeps nothing: query, key and value are worked out from the rows in every run. No key has to "
-            "match: row {} gives a weight above 0 to {} of the {} that it can read, at most {}, and gets a "
-            "weighted sum of their values instead of one of them. And it divides the scores by {}, for which "
-            "a database gives no reason: see lesson 3.",
-            l.token(l.row()), static_cast<std::size_t>(read), counted(l.row() + 1, "row"), largest,
-            fmt::format("{:.4g}", l.trace().facts.divisor)));
+        "What does a head do differently?",
+        4);
+    l.answer(say(
+        "It keeps nothing: query, key and value are worked out from the rows in every run. No key has to "
+        "match: {}. And it divides the scores by {}, for which a database gives no reason: see lesson 3.",
+        l.row() == 0 ? Inline{"row 0 can read only itself, and gets its own value whatever its score"}
+        : read == 1
+            ? say("row {} gives all its weight to one of the {} that it can read, but only because its "
+                  "score is so far ahead. In general a row gets a weighted sum of all their values",
+                  l.token(l.row()), counted(l.row() + 1, "row"))
+            : say("row {} gives a weight above 0 to {} of the {} that it can read, at most {}, and gets a "
+                  "weighted sum of their values instead of one of them",
+                  l.token(l.row()), static_cast<std::size_t>(read), counted(l.row() + 1, "row"), largest),
+        fmt::format("{:.4g}", l.trace().facts.divisor)));
     l.check_with(l.commands().at_row("trace", l.row()),
                  say("The largest weight in the line \"11 softmax\" is {}.", largest));
 }
@@ -118,7 +128,8 @@ void ask_about_key_bias(Lesson& l, Matrix const& q, Matrix const& k) {
     double const rounding = 0x1p-22 * (1 + longest_q * longest_k / c.divisor);
     l.ask(
         "Each key is the row times W_k, plus a bias b_k. How much does the attention pattern change without "
-        "that bias?");
+        "that bias?",
+        3);
     l.answer(
         say("{} b_k adds q \xc2\xb7 b_k to a score: in row {} that is {}, the same for every key. Softmax "
             "looks only at the gaps between the scores of a row, and adding the same number to all of them "
@@ -146,7 +157,7 @@ void lesson(Lesson& l) {
         say("Then the head reads the row three times, each time through a learned matrix of its own ({} by "
             "{}) with a bias. The query is what the row is looking for; the key is what it advertises to "
             "every row that looks at it; the value is what it hands over if it gets picked. All three are "
-            "views of the same {} numbers, {} numbers wide. The head never works in more than these {}, "
+            "views of the same {} numbers, each {} numbers wide. The head never works in more than these {}, "
             "which is why one head can do only so much.",
             c.w_q.shape(0), c.w_q.shape(1), c.w_q.shape(0), c.w_q.shape(1), c.w_q.shape(1)));
     std::vector<Term> const steps{terms::token_embedding,
@@ -161,7 +172,7 @@ void lesson(Lesson& l) {
     ask_how_many_rows(l, x);
     ask_about_databases(l);
     ask_about_key_bias(l, q, k);
-    l.ask(say("What is the first number of the query of row {}, d0, made of?", l.token(l.row())));
+    l.ask(say("What is the first number of the query of row {}, d0, made of?", l.token(l.row())), 4);
     l.answer_worked(terms::q, l.row(), 0);
 }
 

@@ -20,16 +20,23 @@ void tell_prediction(Lesson& l, Matrix const& scores) {
     std::size_t const width = l.trace().facts.d_head;
     double const predicted = std::sqrt(static_cast<double>(width));
     double const seen = deviation_of_scores(scores);
-    l.tell(
-        say("A score is a sum of {0} products. If the components of query and key were independent, centred "
-            "on 0 and of typical size 1, the scores would have a standard deviation of sqrt({0}) = {1}, and "
-            "the gaps between two of them sqrt({2}) = {3}. The raw scores of this head that the mask allows "
-            "have one of {4}{5}.",
-            width, score(predicted), 2 * width, score(std::sqrt(2.0) * predicted), score(seen),
-            seen > 2 * predicted || 2 * seen < predicted
-                ? fmt::format(", {:.2g} times the prediction: trained queries and keys are not made up",
-                              seen / predicted)
-                : ""));
+    double const factor = seen / predicted;
+    l.tell(say(
+        "A score is a sum of {0} products. If the components of query and key were independent, centred "
+        "on 0 and of typical size 1, the scores would have a standard deviation of sqrt({0}) = {1}, and "
+        "the gaps between two of them sqrt({2}) = {3}. {4}",
+        width, score(predicted), 2 * width, score(std::sqrt(2.0) * predicted),
+        row_count(scores) == 1
+            ? Inline{"A text of one token has one score, and nothing to compare with that."}
+            : say("The raw scores of this head that the mask allows have a standard deviation of {}{}.",
+                  score(seen),
+                  factor > 2 || factor < 0.5
+                      ? fmt::format(", {} times the prediction: queries and keys of a trained head are not "
+                                    "independent random numbers",
+                                    fixed(factor, factor >= 10  ? 0
+                                                  : factor >= 1 ? 1
+                                                                : 2))
+                      : "")));
     constexpr std::size_t few = 4, many = 64, samples = 2000;
     l.tell(
         say("Imagine that candidates for a job are ranked by the sum of their marks, and that a lead of 8 "
@@ -53,24 +60,25 @@ void ask_about_width(Lesson& l) {
     std::size_t const width = l.trace().facts.d_head;
     l.ask(
         "Widen a head and change nothing else: how do its scores grow? How would they grow if the components "
-        "were not centred on 0?");
+        "were not centred on 0?",
+        4);
     l.answer(
-        "2000 made-up queries and keys of each width say: centred, with the square root of the width, "
-        "because the products cancel as often as they reinforce each other; the division takes exactly that "
-        "growth away. With a mean of 1 instead of 0 the products no longer cancel, and the score grows with "
-        "the width itself.");
+        "Centred, they grow with the square root of the width, because the products cancel as often as they "
+        "reinforce each other; the division takes exactly that growth away. With a mean of 1 instead of 0 "
+        "the products no longer cancel, and a score grows with the width itself. Measured on 2000 made-up "
+        "queries and keys of each width:");
     l.answer_with(width_table());
-    l.check_with(other_made_up_scores(width),
-                 say("About {}: it draws 2000 others.", score(std::sqrt(static_cast<double>(width)))));
+    l.check_with(other_made_up_scores(width), say("About {}: it draws 2000 queries and keys of its own.",
+                                                  score(std::sqrt(static_cast<double>(width)))));
 }
 
 void ask_about_a_lead(Lesson& l) {
     double const divisor = l.trace().facts.divisor;
     std::string const root = fmt::format("{:.4g}", divisor);
-    l.ask(
-        say("Softmax is exponential in the gaps. How many times the weight does a lead of 8 give, unscaled "
-            "and after the division by {}?",
-            root));
+    l.ask(say("Softmax is exponential in the gaps. One score is 8 higher than another: how many times the "
+              "weight does that give, unscaled and after the division by {}?",
+              root),
+          3);
     l.answer(
         say("Unscaled e^8 = {} times, about three thousand. Scaled, the same lead is {}: e^{} = {} times.",
             fixed(exponential(8), 0), fmt::format("{:.4g}", 8 / divisor), fmt::format("{:.4g}", 8 / divisor),
@@ -85,25 +93,45 @@ void ask_about_sharpness(Lesson& l, Trace const& unscaled) {
     RowsOfTwo const rows = compare_rows_of(l.trace(), unscaled);
     double const largest = compare(l.trace()[terms::softmax], unscaled[terms::softmax]).largest;
     std::string const divisor = fmt::format("{:.4g}", l.trace().facts.divisor);
-    l.ask(say(
-        "Over how many rows does each row of this head spread its weights, scaled and unscaled? And how "
-        "steep is the softmax there, that is, how much do the weights p react to the scores? (The slope of "
-        "one weight with respect to its own score is p(1 - p); over a row these add up to 1 - sum of p^2.)"));
-    l.answer_with(sharpness_table(l.trace(), unscaled));
-    if (rows.count == 0)
-        l.answer("Row 0 can read only itself: its weight is 1 and its slope 0, scaled or not.");
-    else
-        l.answer(say(
-            "In effect a row reads {} rows scaled and {} unscaled, as means over rows 1 to {}; unscaled it "
-            "reads fewer in {} of {}, and is less steep in {} of {}. That slope is with respect to the "
-            "scores that go into the softmax. With respect to the raw scores, the scaled head has a factor "
-            "1/{} that the unscaled head has not; even so the unscaled head is less steep in {} of {}.",
-            effective_rows(rows.effective_scaled), effective_rows(rows.effective_unscaled), rows.count,
-            rows.sharper, rows.count, rows.less_steep, rows.count, divisor, rows.less_steep_raw, rows.count));
+    l.ask(
+        say("The last two lines of the table are the weights p of row {}, with the division and without it. "
+            "How steep is the softmax there, that is, how much do the weights react to the scores? (The "
+            "slope of one weight with respect to its own score is p(1 - p); over a row these add up to "
+            "1 - sum of p^2.)",
+            l.token(l.row())),
+        4);
+    double const slope = slope_of(row(l.trace()[terms::softmax], l.row()));
+    double const slope_unscaled = slope_of(row(unscaled[terms::softmax], l.row()));
+    l.answer(l.row() == 0
+                 ? Inline{"Row 0 can read only itself: its weight is 1 and its slope 0, scaled or not."}
+                 : say("1 - sum of p^2 is {} scaled and {} unscaled: {}.", weight(slope),
+                       weight(slope_unscaled),
+                       weight(slope) == weight(slope_unscaled)
+                           ? "the same in the digits shown"
+                           : "without the division, the weights react less to the scores"));
+    if (rows.count > 0) {
+        l.answer_with(sharpness_table(l.trace(), unscaled));
+        if (largest == 0)
+            l.answer(
+                say("In effect a row reads {} rows, scaled or not ({}): the scores of this head are so "
+                    "far apart that the division changes no weight.",
+                    effective_rows(rows.effective_scaled), means_over(1, rows.count)));
+        else
+            l.answer(say(
+                "In effect a row reads {} rows scaled and {} unscaled ({}); unscaled it reads fewer in {} of "
+                "{}, and is less steep in {} of {}. That slope is with respect to the scores that go into "
+                "the "
+                "softmax. With respect to the raw scores, the scaled head has a factor 1/{} that the "
+                "unscaled "
+                "head has not; {} the unscaled head is less steep in {} of {}.",
+                effective_rows(rows.effective_scaled), effective_rows(rows.effective_unscaled),
+                means_over(1, rows.count), rows.sharper, rows.count, rows.less_steep, rows.count, divisor,
+                rows.less_steep_raw == 0 ? "seen like that," : "even so", rows.less_steep_raw, rows.count));
+    }
     l.answer(
-        "Where the slope is near 0, so is what training can change by way of the scores: a head that gets "
-        "there early has a hard time to get out again. The slope says how small a step is, not that there is "
-        "no way out: many steps may still find one.");
+        "Where the slope is near 0, training can change little by way of the scores: a head that gets there "
+        "early has a hard time getting out again. The slope says how small a step is, not that there is no "
+        "way out: many steps may still find one.");
     l.check_with(l.commands().onehead(fmt::format("compare {0}/scaled {0}/unscaled", l.folder())),
                  largest == 0 ? Inline{"The patterns are bit-identical."}
                               : say("The two columns \"rows\", and how far a weight differs: by up to {}.",
@@ -132,15 +160,16 @@ void lesson(Lesson& l) {
     if (l.row() > 0)
         l.tell(
             say("Among the rows that row {} can read, the highest score is {} above the lowest; scaled, {}. "
-                "The last line is the same head unscaled: its weights without the division.",
-                l.token(l.row()), score((*most - *least) * c.divisor), score(*most - *least)));
+                "The last line is the same head unscaled: its weights without the division.{}",
+                l.token(l.row()), score((*most - *least) * c.divisor), score(*most - *least),
+                l.row() + 1 < row_count(scores) ? " The -inf of a later row is the mask of lesson 4." : ""));
     l.play("divisor");
     ask_about_width(l);
     ask_about_a_lead(l);
     ask_about_sharpness(l, unscaled);
     ask_about_next(l,
-                   say("Leave this one head unscaled, and let the model go on from there. What does it "
-                       "expect after row {}?",
+                   say("Leave this one head unscaled, and let the model go on from there. Does it expect "
+                       "another token after row {}?",
                        l.token(l.row())),
                    "unscaled");
 }

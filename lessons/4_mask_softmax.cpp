@@ -19,8 +19,8 @@ void tell_mask(Lesson& l) {
         "model learns to predict the next token: a row that could read later rows could read the answer off.",
         l.token(l.row()),
         later == 0   ? "and none comes later: it is the last one"
-        : later == 1 ? "also for the one that comes later"
-                     : fmt::format("also for the {} that come later", later)));
+        : later == 1 ? "including the one that comes later"
+                     : fmt::format("including the {} that come later", later)));
     l.tell(
         "Softmax turns what is left into weights: e to the power of each score, divided by the sum of these "
         "powers over the row. The weights are not negative and add up to 1.");
@@ -31,12 +31,17 @@ void ask_what_is_masked(Lesson& l, Matrix const& pattern) {
     PatternSums const seen = sum_pattern(pattern);
     l.ask(
         "The scores form a square, a row for each token that asks and a column for each that is read. How "
-        "many of its cells does the mask set to -inf, and what are they after the softmax?");
-    l.answer(
-        say("{} of {}: all cells right of the diagonal. {} of them are exactly 0 afterwards. The weights of "
-            "each row add up to 1; the worst is off by {}.",
-            seen.later, n * n, seen.exact_zeros == seen.later ? Inline{"All"} : say("{}", seen.exact_zeros),
-            change(seen.worst_sum)));
+        "many of its cells does the mask set to -inf, and what are they after the softmax?",
+        3);
+    l.answer(say(
+        "{} The weights of each row add up to 1; the worst is off by {}.",
+        seen.later == 0
+            ? Inline{"None: this text has one row, and nothing comes later."}
+            : say("{} of {}: all cells right of the diagonal. {} exactly 0 afterwards.", seen.later, n * n,
+                  seen.later == 1 && seen.exact_zeros == 1 ? Inline{"It is"}
+                  : seen.exact_zeros == seen.later         ? Inline{"All of them are"}
+                                                           : say("{} of them are", seen.exact_zeros)),
+        change(seen.worst_sum)));
     l.check_with(fmt::format("grep -o ',-inf' {}/10_masked_scores.csv | wc -l", l.folder()),
                  say("{}.", seen.later));
 }
@@ -44,10 +49,10 @@ void ask_what_is_masked(Lesson& l, Matrix const& pattern) {
 void ask_about_other_masks(Lesson& l) {
     std::vector<OtherMask> const masks = other_masks(l.run(), l.row());
     auto const changed = std::ranges::count_if(masks, [](OtherMask const& one) { return one.moves > 0; });
-    l.ask(
-        say("What would these rules make of the weights of row {} instead? (a) no mask; (b) the mask after "
-            "the softmax, which sets weights to 0; (c) 0 instead of -inf; (d) -10000 instead of -inf.",
-            l.token(l.row())));
+    l.ask(say("What would these rules make of the weights of row {} instead? (a) no mask; (b) the mask after "
+              "the softmax, which sets weights to 0; (c) 0 instead of -inf; (d) -10000 instead of -inf.",
+              l.token(l.row())),
+          8);
     l.answer_with(mask_table(masks));
     if (l.row() + 1 == l.trace().tokens.size()) {
         l.answer(
@@ -56,9 +61,13 @@ void ask_about_other_masks(Lesson& l) {
     } else {
         double const next = trace(l.run(), "unmasked")[terms::softmax](l.row(), l.row() + 1);
         l.answer(
-            say("{} of the 4 change the weights of this row. Without a mask, row {} would give {} to row {}, "
-                "the very token that it has to predict.",
-                static_cast<std::size_t>(changed), l.row(), weight(next), l.token(l.row() + 1)));
+            say("{} the weights of this row. Without a mask, row {} would give {} to row {}, the very token "
+                "that it has to predict.{}",
+                changed == 0   ? "None of the 4 changes"
+                : changed == 1 ? "1 of the 4 changes"
+                               : fmt::format("{} of the 4 change", changed),
+                l.row(), weight(next), l.token(l.row() + 1),
+                next == 0 ? " Its scores are so far apart that this token gets nothing even so." : ""));
     }
     Matrix const low = softmax(Matrix{{-10002, -10000}});
     l.answer(
@@ -75,24 +84,29 @@ void ask_about_other_masks(Lesson& l) {
 void ask_about_row_0(Lesson& l, Matrix const& pattern) {
     std::size_t const n = row_count(pattern);
     l.ask(
-        "What can row 0 read? How much weight do later rows give to row 0, beside an equal share for each "
-        "row that they can read?");
+        "What can row 0 read? How much weight do later rows give to row 0, compared with an equal share for "
+        "each row that they can read?",
+        4);
     Inline const own = say("Row 0 can read only itself: its weight on itself is {}. ", weight(pattern(0, 0)));
     if (n < 3) {
         l.answer(own + "This text is too short to say more.");
     } else {
         double given = 0, equal = 0;
         for (std::size_t i = 2; i < n; ++i) {
-            given += pattern(i, 0) / static_cast<double>(n - 2);
-            equal += 1 / static_cast<double>((i + 1) * (n - 2));
+            given += pattern(i, 0);
+            equal += 1 / static_cast<double>(i + 1);
         }
-        l.answer(own + say("Rows 2 to {} give row 0 {} on average, where an equal share would be {}. {} (An "
-                           "attention sink is a first token that takes the weight for which a row has no "
-                           "better use; row 1 is left out, because its choice is only between two.)",
-                           n - 1, weight(given), weight(equal),
-                           given > 2 * equal ? "That is what an attention sink looks like."
-                           : given > equal ? "That is more, but not twice as much: hardly an attention sink."
-                                           : "So row 0 is not an attention sink here."));
+        given /= static_cast<double>(n - 2);
+        equal /= static_cast<double>(n - 2);
+        l.answer(own +
+                 say("{} a weight of {}{}, where an equal share would be {}. {} (An attention sink is a "
+                     "first token that takes the weight for which a row has no better use; row 1 is "
+                     "left out, because its choice is only between two.)",
+                     n == 3 ? "Row 2 gives row 0" : fmt::format("Rows 2 to {} give row 0", n - 1),
+                     weight(given), n == 3 ? "" : " on average", weight(equal),
+                     given > 2 * equal ? "That is what an attention sink looks like."
+                     : given > equal   ? "That is more, but not twice as much: hardly an attention sink."
+                                       : "So row 0 is not an attention sink here."));
         l.check_with(fmt::format("awk -F, 'NR > 3 {{ s += $(NF - {}); ++rows }} END {{ printf \"%.3f\\n\", s "
                                  "/ rows }}' {}/11_softmax.csv",
                                  n - 1, l.folder()),
@@ -106,19 +120,23 @@ void ask_about_blending(Lesson& l, Matrix const& pattern, Matrix const& unscaled
     std::size_t const n = row_count(pattern);
     std::size_t const scaled_rows = rows_on_one(pattern), unscaled_rows = rows_on_one(unscaled);
     l.ask(
-        "In how many of the rows that have a choice does one row get nearly everything, .9 or more? And if "
-        "the scores were not scaled?");
+        "In how many of the rows that have a choice does one row get nearly everything, .9 or more? Would it "
+        "be more rows or fewer if the scores were not scaled?",
+        3);
     if (n == 1)
         l.answer("This text has one row, which has no choice.");
     else
         l.answer(say("Scaled in {0} of {1}, unscaled in {2} of {1}. {3}", scaled_rows, n - 1, unscaled_rows,
                      2 * scaled_rows > n - 1     ? "This head picks one row in most cases, even scaled."
                      : 2 * unscaled_rows > n - 1 ? "Unscaled, this head would pick one row in most cases."
-                                                 : "Neither way are these most of the rows of this text."));
-    l.check_with(fmt::format("awk -F, 'NR > 2 {{ m = 0; for (j = NF - {}; j <= NF; ++j) if ($j > m) m = $j; "
-                             "if (m >= .9) ++rows }} END {{ print rows + 0 }}' {}/11_softmax.csv",
-                             n - 1, l.folder()),
-                 say("{}, scaled.", scaled_rows));
+                                                 : "Either way, that is not most of the rows of this text."));
+    l.check_with(
+        l.make_experiment("unscaled") +
+            fmt::format(" && awk -F, 'FNR > 2 {{ m = 0; for (j = NF - {}; j <= NF; ++j) if ($j > m) m "
+                        "= $j; if (m >= .9) ++rows[FILENAME] }} END {{ print rows[ARGV[1]] + 0, "
+                        "rows[ARGV[2]] + 0 }}' {}/11_softmax.csv {}/11_softmax.csv",
+                        n - 1, l.folder(), l.folder_of("unscaled")),
+        say("{} and {}.", scaled_rows, unscaled_rows));
 }
 
 void lesson(Lesson& l) {
@@ -139,7 +157,8 @@ void lesson(Lesson& l) {
     ask_about_row_0(l, pattern);
     ask_about_blending(l, pattern, trace(l.run(), "unscaled")[terms::softmax]);
     std::size_t const most = describe_pattern_row(row(pattern, l.row())).favourite;
-    l.ask(say("What is the largest weight of row {}, on row {}, made of?", l.token(l.row()), l.token(most)));
+    l.ask(say("What is the largest weight of row {}, on row {}, made of?", l.token(l.row()), l.token(most)),
+          6);
     l.answer_worked(terms::softmax, l.row(), most);
 }
 

@@ -14,14 +14,22 @@
 namespace onehead {
 namespace {
 
-// ".320 of the value of 0 'The' + .399 of that of ...": the blend in words.
+// ".320 of 0 'The' + .399 of 1 ' cat' + ...": the blend in words. Weights that would be shown as .000 are
+// counted.
 Inline in_words(Trace const& trace, std::size_t i) {
     auto const weights = row(trace[terms::softmax], i);
     std::vector<Inline> terms;
+    std::size_t all = 0, small = 0;
+    for (float const one : weights) {
+        if (one != 0) ++all;
+        if (one != 0 && weight(one) == ".000") ++small;
+    }
     for (std::size_t const key : shown_keys(trace, i))
-        if (weights[key] != 0) terms.push_back(say("{} of {}", weight(weights[key]), token(trace, key)));
-    auto const all = weights.size() - static_cast<std::size_t>(std::ranges::count(weights, 0.0F));
-    return joined(terms, " + ") + (all == terms.size() ? Inline{} : say(" + {} more", all - terms.size()));
+        if (weights[key] != 0 && weight(weights[key]) != ".000")
+            terms.push_back(say("{} of {}", weight(weights[key]), token(trace, key)));
+    std::size_t const left = all - small - terms.size();
+    return joined(terms, " + ") + (left > 0 ? say(" + {} more", left) : Inline{}) +
+           (small > 0 ? say(", and less than .0005 of {}", counted(small, "other row")) : Inline{});
 }
 
 void ask_what_dominates(Lesson& l, Matrix const& blend) {
@@ -36,12 +44,18 @@ void ask_what_dominates(Lesson& l, Matrix const& blend) {
         if (product(key) > product(largest)) largest = key;
     }
     double const alike = cosine_similarity(row(blend, l.row()), row(t[terms::v], largest));
-    l.ask(say("Which row contributes most to the blend of row {}? Is it the row that got most weight?",
-              l.token(l.row())));
+    std::size_t const read = weights.size() - static_cast<std::size_t>(std::ranges::count(weights, 0.0F));
+    std::string const sum_of_products = score(total), norm_of_blend = score(norm(row(blend, l.row())));
+    l.give(product_table(t, false));
+    l.ask(
+        say("The part of a row in the blend is as large as its weight times the norm of its value. Which row "
+            "contributes most to the blend of row {}? Is it the row that got most weight?",
+            l.token(l.row())),
+        2 + std::min<std::size_t>(read, 6));
     l.answer(say(
-        "Weight times the norm of the value says how large the part of a row in the blend is. {} The cosine "
-        "similarity of the blend and the value of row {} is {}.",
-        largest == heaviest
+        "{} The cosine similarity of the blend and the value of row {} is {}.",
+        read == 1 ? say("Yes: row {} got all the weight, and the blend is its value.", l.token(heaviest))
+        : largest == heaviest
             ? say("Yes: row {} has both the most weight, {}, and the largest product.", l.token(heaviest),
                   weight(weights[heaviest]))
             : say("No: row {} got most weight, {}, but row {} with {} has a value of larger norm, and "
@@ -49,10 +63,12 @@ void ask_what_dominates(Lesson& l, Matrix const& blend) {
                   l.token(heaviest), weight(weights[heaviest]), l.token(largest), weight(weights[largest])),
         largest, fixed(alike, 2)));
     l.answer_with(product_table(t));
-    l.answer(
-        say("The products add up to {}, the blend has a norm of {}: vectors that point in different "
-            "directions cancel in part, so norms do not add up.",
-            score(total), score(norm(row(blend, l.row())))));
+    if (read > 1)
+        l.answer(say(
+            "The products add up to {}, the blend has a norm of {}{}", sum_of_products, norm_of_blend,
+            sum_of_products == norm_of_blend
+                ? ": next to the largest product the others hardly count."
+                : ": vectors that point in different directions cancel in part, so norms do not add up."));
     l.check_with(
         l.commands().onehead(fmt::format("measure {} v {} blend {}", l.folder(), largest, l.row())),
         say("The norms {} and {}, and the cosine similarity {}.", score(norm(row(t[terms::v], largest))),
@@ -62,14 +78,16 @@ void ask_what_dominates(Lesson& l, Matrix const& blend) {
 void tell_widening(Lesson& l) {
     Facts const& facts = l.trace().facts;
     std::size_t const others = facts.n_head - 1;
-    l.tell(say(
-        "The blend has {0} numbers, like all that the head works in. A last learned matrix W_o, {0} by {1}, "
-        "widens it to a full row: the output of this head. It is added to the row that arrived, {2}, and "
-        "with the bias of the layer.",
-        facts.d_head, facts.d_model,
-        others == 0   ? "which has no other head to add"
-        : others == 1 ? "together with the output of the other head of the layer"
-                      : fmt::format("together with the outputs of the other {} heads of the layer", others)));
+    l.tell(
+        say("The blend has {0} numbers, as few as a query, a key or a value. A last learned matrix W_o, {0} "
+            "by {1}, "
+            "widens it to a full row: the output of this head. It is added to the row that arrived, together "
+            "with "
+            "{2}the bias of the layer.",
+            facts.d_head, facts.d_model,
+            others == 0   ? ""
+            : others == 1 ? "the output of the other head and "
+                          : fmt::format("the outputs of the other {} heads and ", others)));
     l.show(addition_table(l.trace()));
 }
 
@@ -77,17 +95,22 @@ void ask_how_much(Lesson& l, Matrix const& output) {
     Trace const& t = l.trace();
     if (t.find(terms::residual) == nullptr) return;
     auto const size = [&](Term const& term) { return score(norm(row(t[term], l.row()))); };
-    l.ask(say("How much does this head change row {}?", l.token(l.row())));
-    l.answer(
-        say("It adds a vector of norm {} to a row of norm {}; the other heads together add one of norm {}. "
-            "The row that leaves has norm {}. Nothing is overwritten: each of its {} numbers is the number "
-            "that arrived plus what was added.",
-            score(norm(row(output, l.row()))), size(terms::residual), size(terms::other_heads),
-            size(terms::residual_after), t.facts.d_model));
+    l.ask(
+        say("Row {} arrives with a norm of {}. This head adds a vector of norm {} to it, and the other heads "
+            "together add one of norm {}. Is anything of the row overwritten?",
+            l.token(l.row()), size(terms::residual), score(norm(row(output, l.row()))),
+            size(terms::other_heads)),
+        3);
+    l.answer(say(
+        "No: each of its {} numbers is the number that arrived plus what was added, as the table shows for "
+        "the first of them. The row that leaves has a norm of {} (norms of vectors, so they do not add "
+        "up).",
+        t.facts.d_model, size(terms::residual_after)));
     l.check_with(l.commands().onehead(fmt::format(
-                     "measure {0} output_projection {1} residual {1} other_heads {1} residual_after {1}",
+                     "measure {0} residual {1} output_projection {1} other_heads {1} residual_after {1}",
                      l.folder(), l.row())),
-                 "These four norms.");
+                 say("The norms {}, {}, {} and {}.", size(terms::residual), score(norm(row(output, l.row()))),
+                     size(terms::other_heads), size(terms::residual_after)));
 }
 
 // How many numbers of the row are the same when the MLP works on it alone; nothing where there is no MLP.
@@ -110,17 +133,18 @@ std::optional<std::size_t> same_after_mlp(Lesson const& l) {
 void ask_between_rows(Lesson& l) {
     float const self = l.trace()[terms::softmax](l.row(), l.row());
     auto const same = same_after_mlp(l);
-    l.ask(
-        say("A head moves information between rows. How much of the blend of row {} is its own? Which part "
-            "of the model works within a row?",
-            l.token(l.row())));
+    l.ask(say("A head moves information between rows. What weight does row {} give itself? Which part of the "
+              "model works within a row?",
+              l.token(l.row())),
+          3);
     l.answer(
         say("Its weight on itself is {}{}. The MLP, the other half of the layer, works within a row and "
             "never between rows: {}",
             weight(self),
             l.row() == 0 ? ", for it can read nothing else"
+            : self == 1  ? ", so the blend is its own value"
             : self == 0  ? ", so all of the blend comes from other rows"
-                         : ": so far the head, too, reads the row itself",
+                         : ": to that extent the head reads the row itself too",
             same ? say("given row {} alone, as if the text had no other, {} of {} of the numbers that it "
                        "makes are bit-identical.",
                        l.row(), *same, l.trace().facts.d_model)
@@ -142,7 +166,7 @@ void lesson(Lesson& l) {
     l.show(blend_table(l.trace()));
     l.play("mixer");
     ask_what_dominates(l, blend);
-    l.ask(say("What is the first number of the blend of row {}, d0, made of?", l.token(l.row())));
+    l.ask(say("What is the first number of the blend of row {}, d0, made of?", l.token(l.row())), 6);
     l.answer_worked(terms::blend, l.row(), 0);
     tell_widening(l);
     ask_how_much(l, output);

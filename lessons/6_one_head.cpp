@@ -35,7 +35,7 @@ void ask_side_by_side(Lesson& l, std::vector<Matrix const*> const& outputs) {
         say("Layer {} has {}. Each works on the same rows with matrices of its own. This is what each adds "
             "to row {}{}",
             facts.layer, counted(facts.n_head, "head"), l.token(l.row()),
-            n == 1 ? "." : fmt::format(", and where it looks, as means over rows 1 to {}:", n - 1)));
+            n == 1 ? ":" : fmt::format(", and where it looks {}:", means_over(1, n - 1))));
     l.show(block_table(heads, outputs, l.row(), n));
     l.ask("Does a head read what another head of its layer found?");
     Difference const kept = silence_the_others(l);
@@ -43,16 +43,17 @@ void ask_side_by_side(Lesson& l, std::vector<Matrix const*> const& outputs) {
         say("{} With all other heads of the layer silenced, {} of the {} numbers of this head, from the row "
             "that arrives to its output, are bit-identical.",
             kept.same() ? "No." : "Yes (!).", kept.identical, kept.cells));
-    l.check_with_experiment(
-        "alone", facts.n_head == 1 ? "There is no other head: everything is the same."
-                                   : "Every step to 13 has as many bit-identical values as it has values.");
+    l.check_with_experiment("alone", facts.n_head == 1
+                                         ? "There is no other head: everything is the same."
+                                         : "In every step up to 13, all values are bit-identical.");
 }
 
 void ask_about_the_sum(Lesson& l, std::vector<Matrix const*> const& outputs) {
     if (l.trace().find(terms::residual_after) == nullptr) return;
     Matrix const after = add_heads(l.trace()[terms::residual], outputs, l.run().head.b_o);  // [pos, d_model]
     Difference const found = compare(after, l.trace()[terms::residual_after]);
-    l.ask("Add the outputs of all heads and the bias to the row that arrived. Is it the row that leaves?");
+    l.ask(
+        "Add the outputs of all heads and the bias to the row that arrived. Is the sum the row that leaves?");
     l.answer(say("{} {} of {} numbers are the same to the last bit.", found.same() ? "Yes." : "No (!).",
                  found.identical, found.cells));
     l.check_worked(terms::residual_after, l.row(), 0);
@@ -75,12 +76,14 @@ void ask_about_kinds(Lesson& l, std::vector<int> const& ids) {
     auto const heads =
         survey_model(first_rows(l.model(), ids), l.model().config().n_layer, blocks_of(l.model()), ids);
     auto const [least, most] = std::ranges::minmax(heads, {}, &HeadSurvey::previous);
-    l.ask(say("Every head takes the same few steps. Do all heads of this model do the same with {}?",
-              token_label(text_of(l.model().tokens(ids)))));
+    l.ask(say("Every head takes the same few steps. Do all heads of this model do the same with {}? "
+              "(Look at the pages of the two heads in this lesson's folder, or run the check.)",
+              token_label(text_of(l.model().tokens(ids)))),
+          4);
     l.answer(
         say("{} The weight on the row before goes from {} in head {}.{} to {} in head {}.{}, as means over "
             "rows 1 to {}. What a head does is what it has learned. Those that stand out most in three ways:",
-            most.previous > least.previous ? "No." : "These do, as far as the row before goes.",
+            most.previous > least.previous ? "No." : "As far as the row before goes, they do.",
             weight(least.previous), least.layer, least.head, weight(most.previous), most.layer, most.head,
             ids.size() - 1));
     l.answer_with(kinds_table(heads));
@@ -88,7 +91,9 @@ void ask_about_kinds(Lesson& l, std::vector<int> const& ids) {
         "A head is narrow on purpose. Its few numbers are enough to follow one relation: the noun that an "
         "adjective belongs to, the bracket that this one closes, the token that came next the last time. For "
         "all of them at once they are not enough, so a layer has several heads side by side.");
-    l.check_with(l.commands().on_tokens("heads", ids), "All heads of the model, one per line.");
+    l.check_with(l.commands().on_tokens("heads", ids),
+                 say("All heads of the model, one per line; in the column \"previous\", {} and {}.",
+                     weight(least.previous), weight(most.previous)));
     keep_other_heads(l, ids);
 }
 
@@ -96,10 +101,11 @@ void ask_about_worth(Lesson& l, std::vector<int> const& ids) {
     Config const& config = l.model().config();
     constexpr std::size_t most = 24;  // more take too long here
     Facts const& facts = l.trace().facts;
-    l.ask(
-        say("What is one head worth? Silence one head of the model at a time, so that its output is 0. How "
-            "far does that move what the model expects after {}?",
-            token_label(text_of(l.model().tokens(ids)))));
+    l.ask(say("What is one head worth? Silence one head of the model at a time, so that its output is 0. How "
+              "far does that move what the model expects after {}?",
+              token_label(text_of(l.model().tokens(ids)))),
+          4);
+    Inline shows = "The column \"worth\", in nats.";
     if (config.n_layer * config.n_head > most) {
         l.answer(say("This model has {} heads, too many for a lesson; the command below works them out.",
                      config.n_layer * config.n_head));
@@ -111,16 +117,22 @@ void ask_about_worth(Lesson& l, std::vector<int> const& ids) {
         });
         auto const little = static_cast<std::size_t>(std::ranges::count_if(
             worth.heads, [](HeadWorth const& one) { return one.worth < little_worth; }));
-        l.answer(
-            say("With all heads the model expects {} with {}. Most is lost without head {}.{}: {} is left. "
-                "The head of this lesson, {}.{}, leaves {}. {} of {} heads are worth less than {} nats here, "
-                "next to nothing; on another text others may matter.",
-                token_label(l.model().tokens({worth.top}).front().bytes), weight(worth.probability),
-                best.layer, best.head, weight(best.top_without), own.layer, own.head, weight(own.top_without),
-                little, worth.heads.size(), fixed(little_worth, 2)));
+        bool const is_best = &best == &own;
+        l.answer(say(
+            "With all heads the model expects {} with {}. Most is lost without head {}.{}{}: {} is left.{} "
+            "{} of {} heads are worth less than {} nats here, next to nothing; on another text others may "
+            "matter.",
+            token_label(l.model().tokens({worth.top}).front().bytes), weight(worth.probability), best.layer,
+            best.head, is_best ? ", the head of this lesson" : "", weight(best.top_without),
+            is_best ? Inline{}
+                    : say(" Without the head of this lesson, {}.{}, it keeps {}.", own.layer, own.head,
+                          weight(own.top_without)),
+            little, worth.heads.size(), fixed(little_worth, 2)));
         l.answer_with(worth_table(worth));
+        shows = say("In the column \"worth\", in nats, {} for head {}.{}.", fmt::format("{:.3g}", best.worth),
+                    best.layer, best.head);
     }
-    l.check_with(l.commands().on_tokens("heads --worth", ids), "The column \"worth\", in nats.");
+    l.check_with(l.commands().on_tokens("heads --worth", ids), shows);
 }
 
 void lesson(Lesson& l) {
@@ -140,8 +152,8 @@ void lesson(Lesson& l) {
     if (ids.empty())
         return l.tell(
             "The other heads of the model, and what each is worth, cannot be shown here: this model file "
-            "does not have all of them, or not the words of the text that is used for it. With the whole of "
-            "gpt2-mini or GPT-2 they can.");
+            "lacks some of them, or words of the text that is used for it. With the whole of gpt2-mini or "
+            "GPT-2 they can.");
     ask_about_kinds(l, ids);
     ask_about_worth(l, ids);
 }

@@ -22,10 +22,20 @@ namespace {
 void ask_about_sums(Lesson& l) {
     PatternSums const seen = sum_pattern(l.trace()[terms::softmax]);
     std::size_t const n = l.trace().tokens.size();
-    l.ask("Does every row of the attention pattern add up to 1, and how much does a row give to later rows?");
-    l.answer(say("{} The worst row is off by {}. Of {} on later rows, {} are exactly 0.",
-                 seen.worst_sum < 1e-6 ? "Yes, to rounding." : "No (!).", change(seen.worst_sum),
-                 counted(seen.later, "weight"), seen.exact_zeros));
+    l.tell(
+        "This lesson looks for what could be wrong with a pattern: its sums and zeros, words that it must "
+        "not "
+        "depend on, usual mistakes, and the numbers of another program. This is the pattern of this head:");
+    l.show(pattern_grid(l.trace()));
+    l.ask("Does every row of the attention pattern add up to 1, and how much does a row give to later rows?",
+          3);
+    l.answer(say("{} The worst row is off by {}. {}", seen.worst_sum < 1e-6 ? "Yes, to rounding." : "No (!).",
+                 change(seen.worst_sum),
+                 seen.later == 0                 ? Inline{"There is no later row."}
+                 : seen.exact_zeros < seen.later ? say("Of {} on later rows, {} are exactly 0 (!).",
+                                                       counted(seen.later, "weight"), seen.exact_zeros)
+                 : seen.later == 1               ? Inline{"The one weight on a later row is exactly 0."}
+                                   : say("All {} weights on later rows are exactly 0.", seen.later)));
     l.check_with(fmt::format("awk -F, 'NR > 1 {{ s = 0; for (i = 0; i < {}; ++i) s += $(NF - i); printf "
                              "\"%.6f \", s }} END {{ print \"\" }}' {}/11_softmax.csv",
                              n, l.folder()),
@@ -70,28 +80,41 @@ void ask_about_change(Lesson& l, std::size_t pos) {
     std::size_t before = 0, from = 0;
     for (std::size_t i = 0; i < n; ++i)
         if (moved(i)) ++(i < pos ? before : from);
+    std::size_t const here = n - pos;  // the row of the changed token, and those after it
     l.ask(say("Put {} in the place of {}. Which rows of the pattern change?",
               token_label(after.tokens[pos].bytes), l.token(pos)));
-    l.answer(say("{} of the {} before it change, and {} of the {} from there on. {}", before,
-                 counted(pos, "row"), from, counted(n - pos, "row"),
-                 causality.holds()
-                     ? Inline{"A pattern depends on the input, but only on the input that a row can see."}
-                     : Inline{"Something changed that must not (!)."}));
+    l.answer(say("{} {} {}",
+                 before > 0 ? fmt::format("{} of the {} before it change (!).", before, counted(pos, "row"))
+                 : pos == 0 ? "No row comes before it."
+                 : pos == 1 ? "Row 0, before it, does not change."
+                            : fmt::format("None of rows 0 to {}, before it, changes.", pos - 1),
+                 here == 1      ? fmt::format("Row {} itself {}.", pos,
+                                         from == 1 ? "changes" : "keeps its weights, to the last bit")
+                 : from == here ? fmt::format("All {} rows from there on change.", here)
+                 : from == 0
+                     ? fmt::format("None of the {} rows from there on changes either: the scores move, but "
+                                   "by too little to move a weight.",
+                                   here)
+                     : fmt::format("{} of the {} rows from there on change.", from, here),
+                 !causality.holds() ? "Something changed that must not (!)."
+                 : from == 0        ? "A pattern need not depend on a word that its rows can see."
+                             : "A pattern depends on the input, but only on the input that a row can see."));
     if (pos == 1 || n < 3) {
         l.answer_with(causality_table(
             with_steps(causality, {terms::normalized, terms::scores, terms::masked_scores, terms::softmax}),
             after.tokens));
-        l.answer(
-            "The raw scores are not masked yet: there every row has a column for the changed token, so also "
-            "rows before it change.");
+        if (pos > 0)
+            l.answer(
+                "The raw scores are not masked yet: there every row has a column for the changed token, so "
+                "rows before it change too.");
     }
     if (l.model().own_tokens().empty() && !l.model().tokens({*other}).front().bytes.empty() &&
         l.model().encode(after.facts.text) == token_ids(after))
         l.check_with(l.commands().on_changed_word(pos, l.trace().tokens[pos].bytes, after.tokens[pos].bytes),
-                     "The same lines, and those of all other steps.");
+                     "PASS, and the changes of all steps.");
     else
         l.check_with(l.commands().on_these_tokens("trace", *changed.token_ids),
-                     "The changed run; hold its line \"11 softmax\" against that of the first.");
+                     "The changed run; compare its line \"11 softmax\" with the one of the first run.");
 }
 
 void ask_about_mistakes(Lesson& l) {
@@ -103,37 +126,48 @@ void ask_about_mistakes(Lesson& l) {
         std::ranges::count_if(mistakes, [](Mistake const& one) { return one.cells_apart > 0; }));
     Mistake const& plausible = mistakes[1];
     l.ask(
-        say("Someone works the pattern out anew and makes one mistake: the program {}. Which of these "
-            "mistakes show in the pattern?",
-            joined(says, "; or it ")));
-    l.answer(say("{} of {} change a weight by more than 5e-6, the tolerance for rounding.", shown,
-                 mistakes.size()));
+        say("Someone writes a program for the pattern and makes one mistake: it {}. Which of these mistakes "
+            "show in the pattern?",
+            joined(says, "; or it ")),
+        6);
+    l.answer(say("{} a weight by more than 5e-6, the tolerance for rounding.{}",
+                 shown == 0   ? fmt::format("None of {} changes", mistakes.size())
+                 : shown == 1 ? fmt::format("1 of {} changes", mistakes.size())
+                              : fmt::format("{} of {} change", shown, mistakes.size()),
+                 l.trace().tokens.size() == 1 ? " A row that can read only itself hides every mistake."
+                 : 2 * shown < mistakes.size()
+                     ? (shown == 0 ? " The scores of this head are so far apart that they hide them."
+                                   : " The scores of this head are so far apart that they hide the others.")
+                     : ""));
     l.answer_with(mistakes_table(mistakes, l.trace()[terms::softmax].size()));
     if (plausible.largest > 0)
         l.answer(
-            say("The one with sqrt(d_model) looks plausible: its rows add up to 1 too (the worst is off by "
-                "{}), and no weight is off by more than {}. Only numbers to compare with can tell.",
+            say("The one with sqrt(d_model) is hard to notice: later rows get weight 0 and the rows add up "
+                "to 1, as "
+                "they should (the worst is off by {}), though a weight is off by up to {}. Only numbers to "
+                "compare with can tell.",
                 change(plausible.worst_sum), change(plausible.largest)));
-    l.check_with_experiment(
-        "unscaled", mistakes[0].largest == 0
-                        ? Inline{"The patterns are bit-identical."}
-                        : say("A weight differs by up to {}.", fmt::format("{:.2g}", mistakes[0].largest)));
+    l.check_with_experiment("unscaled", mistakes[0].largest == 0
+                                            ? Inline{"The first of them: the patterns are bit-identical."}
+                                            : say("The first of them: a weight differs by up to {}.",
+                                                  fmt::format("{:.2g}", mistakes[0].largest)));
 }
 
 // The pattern that PyTorch computed comes with the program, for one text and model.
 void ask_about_pytorch(Lesson& l) {
     l.part("Against PyTorch");
     l.tell(
-        "transformers can give the pattern out: load GPT-2 with attn_implementation=\"eager\" and call it "
-        "with output_attentions=True. Since version 4.42 its default for GPT-2 is PyTorch's own scaled "
+        "The Python library transformers can return the pattern: load GPT-2 with "
+        "attn_implementation=\"eager\" and call it with output_attentions=True. Since version 4.42 its "
+        "default for GPT-2 is PyTorch's own scaled "
         "dot-product attention (SDPA), which does not return patterns: in current versions you get none, and "
         "no error.");
     auto const reference = pytorch_values(l.trace());
     if (!reference)
         return l.tell(
             "For gpt2-mini and the text \"The cat sat on the mat\" such a pattern comes with this program, "
-            "and lesson 7 without options compares it. For another run, make one yourself and use onehead "
-            "check.");
+            "and lesson 7 compares it if it is run without options. For another run, make one yourself and "
+            "compare it with the command \"onehead check\".");
     Trace const unscaled = trace(l.run(), "unscaled");
     Tolerance const tolerance = default_tolerance(terms::softmax, l.trace().facts.layer, false);
     Check const right = check(l.trace().step(terms::softmax), reference->pattern, tolerance);
@@ -168,13 +202,13 @@ void lesson(Lesson& l) {
         ask_about_change(l, n - 1);
     }
     ask_about_mistakes(l);
-    ask_about_pytorch(l);
     if (ask_about_next(l,
-                       say("Leave out the division in this head, and then in every head of the model. Is "
-                           "that still the same model: does it expect the same token after row {}?",
+                       say("Leave out the division in this head, and then in every head of the model. Does "
+                           "the model expect another token after row {}?",
                            l.token(l.row())),
                        "unscaled"))
         answer_with_all_unscaled(l);
+    ask_about_pytorch(l);
 }
 
 }  // namespace

@@ -194,13 +194,20 @@ void Lesson::check_with(std::string command, Inline shows) {
         add_to_answer({Command{std::move(command), std::move(shows)}});
 }
 
+std::string Lesson::folder_of(std::string_view experiment) const {
+    return shell_word((folder_.parent_path() / experiment).string());
+}
+
+std::string Lesson::make_experiment(std::string_view experiment) const {
+    return commands_.on_this_run(
+        fmt::format("trace --experiment {} --quiet --out {}", experiment, folder_of(experiment)));
+}
+
 void Lesson::check_with_experiment(std::string_view experiment, Inline shows) {
-    std::string const own = shell_word((folder_.parent_path() / "as_it_is").string());
-    std::string const changed = shell_word((folder_.parent_path() / experiment).string());
+    std::string const own = folder_of("as_it_is");
     check_with(commands_.on_this_run(fmt::format("trace --quiet --out {}", own)) + " && " +
-                   commands_.on_this_run(
-                       fmt::format("trace --experiment {} --quiet --out {}", experiment, changed)) +
-                   " && " + commands_.onehead(fmt::format("compare {} {}", own, changed)),
+                   make_experiment(experiment) + " && " +
+                   commands_.onehead(fmt::format("compare {} {}", own, folder_of(experiment))),
                std::move(shows));
 }
 

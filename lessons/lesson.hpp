@@ -99,6 +99,12 @@ public:
     void play(
         std::string_view panel);  // something to play with, on the page for a browser: see pages/panels.js
 
+    // Numbers that the next question needs and its answer shows: only a handout prints them before it.
+    template <typename B>
+    void give(B block) {
+        if (answers_ == Answers::left_out) add(block_of(std::move(block)));
+    }
+
     // A question, for the reader to think about; `room` is how many lines a handout leaves for its answer.
     void ask(Inline question, std::size_t room = 2);
     void answer(Inline text) { answer_with(Paragraph{std::move(text), false}); }
@@ -113,6 +119,11 @@ public:
 
     // The same for one number of this trace, which `onehead worked` works out; it shows at least that number.
     void check_worked(Term const& term, std::size_t row, std::size_t column, Inline const& more = {});
+
+    // A command that makes the trace of an experiment on this run, and the folder it goes to, as a word of a
+    // command.
+    std::string make_experiment(std::string_view experiment) const;
+    std::string folder_of(std::string_view experiment) const;
 
     // The same for an answer about an experiment: makes its trace, and compares it with this one.
     void check_with_experiment(std::string_view experiment, Inline shows = {});

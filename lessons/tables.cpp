@@ -22,14 +22,20 @@ std::string head_number(std::size_t layer, std::size_t head) {
     return fmt::format("{}.{}", layer, head);
 }
 
-// 1 - sum of p^2: the slopes p(1 - p) of the weights of a row added up, for they sum to 1.
-double slope(std::span<float const> weights) {
-    double squares = 0;
-    for (double const p : weights) squares += p * p;
-    return std::max(0.0, 1 - squares);
+// A probability of a next token: a weight, unless it is so small that a weight would be shown as .000.
+std::string probability(double p) {
+    return p > 0 && weight(p) == ".000" ? change(p) : weight(p);
 }
 
 }  // namespace
+
+std::string rows_from(std::size_t first, std::size_t last) {
+    return first == last ? fmt::format("row {}", first) : fmt::format("rows {} to {}", first, last);
+}
+
+std::string means_over(std::size_t first, std::size_t last) {
+    return (first == last ? "in " : "as means over ") + rows_from(first, last);
+}
 
 // ---------------------------------------------------------------------------------------------------------
 // Scores
@@ -53,6 +59,27 @@ Table key_table(Trace const& trace) {
                               {fixed(cosine_similarity(q, k), 2)},
                               {score(trace[terms::scores](i, key))}});
     }
+    return table;
+}
+
+Table gaps_table(Trace const& trace, Matrix const& scaled, Matrix const& before, Matrix const& moved,
+                 Matrix const& after) {
+    std::size_t const i = trace.facts.row;
+    Table table;
+    table.columns = {{"key"}};
+    auto const keys = shown_keys(trace, i);
+    for (std::size_t const key : keys)
+        if (key <= i) table.columns.emplace_back(token(trace, key), Align::right);
+    auto const add = [&](std::string const& name, Matrix const& values, Term const& term) {
+        std::vector<TableCell> cells{{name}};
+        for (std::size_t const key : keys)
+            if (key <= i) cells.emplace_back(number_of(term, values(i, key)));
+        table.rows.push_back(std::move(cells));
+    };
+    add("scaled score", scaled, terms::scaled_scores);
+    add("weight", before, terms::softmax);
+    add("scaled score + 64", moved, terms::scaled_scores);
+    add("weight then", after, terms::softmax);
     return table;
 }
 
@@ -80,6 +107,12 @@ Table width_table() {
 // ---------------------------------------------------------------------------------------------------------
 // Weights
 
+double slope_of(std::span<float const> weights) {
+    double squares = 0;
+    for (double const p : weights) squares += p * p;
+    return std::max(0.0, 1 - squares);
+}
+
 RowsOfTwo compare_rows_of(Trace const& scaled, Trace const& unscaled) {
     constexpr double noticeable = 1e-6;
     Matrix const& soft = scaled[terms::softmax];
@@ -88,7 +121,7 @@ RowsOfTwo compare_rows_of(Trace const& scaled, Trace const& unscaled) {
     for (std::size_t i = 1; i <= rows.count; ++i) {
         double const a = describe_pattern_row(row(soft, i)).effective_rows;
         double const b = describe_pattern_row(row(sharp, i)).effective_rows;
-        double const slope_a = slope(row(soft, i)), slope_b = slope(row(sharp, i));
+        double const slope_a = slope_of(row(soft, i)), slope_b = slope_of(row(sharp, i));
         rows.effective_scaled += a / static_cast<double>(rows.count);
         rows.effective_unscaled += b / static_cast<double>(rows.count);
         if (b < a - noticeable) ++rows.sharper;
@@ -101,7 +134,8 @@ RowsOfTwo compare_rows_of(Trace const& scaled, Trace const& unscaled) {
 Table sharpness_table(Trace const& scaled, Trace const& unscaled) {
     Table table;
     table.caption =
-        "Rows: read in effect, the exponential of the entropy of the weights. Slope: 1 - sum of p^2";
+        "Rows: how many it reads in effect, the exponential of the entropy of its weights. Slope: 1 - sum of "
+        "p^2";
     table.columns = {{"row"},
                      {"scaled: most on"},
                      {"weight", Align::right},
@@ -119,7 +153,7 @@ Table sharpness_table(Trace const& scaled, Trace const& unscaled) {
             cells.emplace_back(token(scaled, seen.favourite));
             cells.emplace_back(weight(seen.largest));
             cells.emplace_back(effective_rows(seen.effective_rows));
-            cells.emplace_back(change(slope(weights)));
+            cells.emplace_back(weight(slope_of(weights)));
         }
         table.rows.push_back(std::move(cells));
     }
@@ -165,19 +199,17 @@ Table mask_table(std::vector<OtherMask> const& masks) {
 // ---------------------------------------------------------------------------------------------------------
 // What comes out of it
 
-Table product_table(Trace const& trace) {
+Table product_table(Trace const& trace, bool with_products) {
     std::size_t const i = trace.facts.row;
     auto const weights = row(trace[terms::softmax], i);
     Table table;
-    table.columns = {{"value of"},
-                     {"weight", Align::right},
-                     {"norm of the value", Align::right},
-                     {"weight * norm", Align::right}};
+    table.columns = {{"value of"}, {"weight", Align::right}, {"norm of the value", Align::right}};
+    if (with_products) table.columns.emplace_back("weight * norm", Align::right);
     for (std::size_t const key : shown_keys(trace, i)) {
         if (weights[key] == 0) continue;
         double const size = norm(row(trace[terms::v], key));
-        table.rows.push_back(
-            {{token(trace, key)}, {weight(weights[key])}, {score(size)}, {component(weights[key] * size)}});
+        table.rows.push_back({{token(trace, key)}, {weight(weights[key])}, {score(size)}});
+        if (with_products) table.rows.back().emplace_back(component(weights[key] * size));
     }
     return table;
 }
@@ -186,31 +218,35 @@ CodeBlock flow_diagram(Trace const& trace) {
     std::size_t const i = trace.facts.row;
     auto keys = shown_keys(trace, i);
     if (std::ranges::find(keys, i) == keys.end()) keys.insert(std::ranges::upper_bound(keys, i), i);
-    std::size_t widest = 0;
-    for (std::size_t const key : keys) widest = std::max(widest, display_width(token_at(trace, key)));
+    std::size_t widest = 0, views = 10;
+    for (std::size_t const key : keys) {
+        widest = std::max(widest, display_width(token_at(trace, key)));
+        views = std::max(views, fmt::format("q{0} k{0} v{0}", key == i ? key : 0).size());
+        views = std::max(views, fmt::format("k{0} v{0}", key).size());
+    }
     auto const number = [&](Term const& term, std::size_t key) {
         return number_of(term, trace[term](i, key));
     };
     Facts const& facts = trace.facts;
     std::string const by = fmt::format("\xc3\xb7 {:.4g}", facts.divisor);
     std::string text =
-        fmt::format("row{}  numbers          {:>9}{:>10}{:>10}{:>8}\n", std::string(widest - 3 + 2, ' '),
-                    fmt::format("q{} \xc2\xb7 k", i), by, "mask", "weight");
+        fmt::format("row{}  numbers    {}{:>11}{:>11}{:>11}{:>8}\n", std::string(widest - 3 + 2, ' '),
+                    std::string(views - 4, ' '), fmt::format("q{} \xc2\xb7 k", i), by, "mask", "weight");
     bool is_first = true;
     std::string rail;
     for (std::size_t const key : keys) {
         std::string const label = token_at(trace, key);
-        text += fmt::format("{}{}  {:>7} \xe2\x94\x80\xe2\x96\xb6 {:<10}{:>9}{:>10}{:>10}{:>8}", label,
+        text += fmt::format("{}{}  {:>7} \xe2\x94\x80\xe2\x96\xb6 {:<{}}{:>11}{:>11}{:>11}{:>8}", label,
                             std::string(widest - display_width(label) + 2, ' '), facts.d_model,
                             key == i ? fmt::format("q{0} k{0} v{0}", key) : fmt::format("k{0} v{0}", key),
-                            number(terms::scores, key), number(terms::scaled_scores, key),
+                            views, number(terms::scores, key), number(terms::scaled_scores, key),
                             number(terms::masked_scores, key), number(terms::softmax, key));
         text += key > i    ? "   \xe2\x94\x82  comes later\n"
                 : is_first ? " \xe2\x94\x80\xe2\x94\x90\n"
                            : " \xe2\x94\x80\xe2\x94\xa4\n";
         is_first = false;
     }
-    std::size_t const column = widest + 2 + 2 + 7 + 4 + 10 + 9 + 10 + 10 + 8 + 2;
+    std::size_t const column = widest + 2 + 2 + 7 + 4 + views + 11 + 11 + 11 + 8 + 2;
     if (keys.size() < trace.tokens.size())
         text += fmt::format("... {} more rows\n", trace.tokens.size() - keys.size());
     auto const step = [&](std::string const& says) {
@@ -252,8 +288,10 @@ Table block_table(std::vector<HeadSurvey> const& heads, std::vector<Matrix const
 
 Table kinds_table(std::vector<HeadSurvey> const& heads) {
     Table table;
+    table.caption =
+        "Mean weights; the last column where a token occurred before: on the row after its earlier place";
     table.columns = {{"head"},
-                     {"of all heads the one that most"},
+                     {"stands out for"},
                      {"rows in effect", Align::right},
                      {"on the row before", Align::right},
                      {"on what followed", Align::right}};
@@ -265,9 +303,9 @@ Table kinds_table(std::vector<HeadSurvey> const& heads) {
                               {weight(head.previous)},
                               {weight(head.induction)}});
     };
-    add("blends many rows", &HeadSurvey::effective_rows);
-    add("reads the row before", &HeadSurvey::previous);
-    add("finds what came after the last time", &HeadSurvey::induction);
+    add("blending many rows", &HeadSurvey::effective_rows);
+    add("reading the row before", &HeadSurvey::previous);
+    add("finding what followed", &HeadSurvey::induction);
     return table;
 }
 
@@ -297,7 +335,9 @@ Table worth_table(Worth const& worth) {
                               {head.worth < 0.0005 ? "0.000" : fixed(head.worth, 3)},
                               {weight(head.top_without)}});
     table.after =
-        "Worth: how far the distribution of the next token moves, the sum of p ln(p / p without the head).";
+        "Worth: how far the distribution of the next token moves, the sum over all tokens of p ln(p / p "
+        "without the "
+        "head), in nats.";
     return table;
 }
 
@@ -337,18 +377,23 @@ bool ask_about_next(Lesson& l, Inline question, std::string_view experiment) {
     auto const& top = *std::ranges::max_element(likely, {}, &NextToken::changed);
     std::string const nats = fmt::format("{:.2g}", next->worth);
     l.answer(say(
-        "As it is, {} is on top with {}. With this head {}, {} The whole distribution moves by {} nats{}.",
-        name_of(l.model(), likely[0].id), weight(likely[0].probability), Code{std::string{experiment}},
+        "{} As it is, {} is on top with {}. With this head {}, {} {}",
+        top.id == likely[0].id ? "No." : "Yes.", name_of(l.model(), likely[0].id),
+        probability(likely[0].probability), Code{std::string{experiment}},
         top.id == likely[0].id
-            ? say("it stays on top, with {}.", weight(top.changed))
+            ? say("it stays on top, with {}.", probability(top.changed))
             : say("{} is on top with {}, and {} is left with {}.", name_of(l.model(), top.id),
-                  weight(top.changed), name_of(l.model(), likely[0].id), weight(likely[0].changed)),
-        nats, little_or_not(next->worth)));
+                  probability(top.changed), name_of(l.model(), likely[0].id), probability(likely[0].changed)),
+        next->worth == 0 && l.row() == 0
+            ? Inline{"Nothing moves, because row 0 can read only itself either way."}
+            : say("The whole distribution moves by {} nats{}.", nats, little_or_not(next->worth))));
     Table table;
     table.columns = {{"next token"}, {"as it is", Align::right}, {std::string{experiment}, Align::right}};
     for (NextToken const& one : likely)
         table.rows.push_back(
-            {{name_of(l.model(), one.id)}, {weight(one.probability)}, {weight(one.changed)}});
+            {{name_of(l.model(), one.id)}, {probability(one.probability)}, {probability(one.changed)}});
+    table.after =
+        say("Nats: the sum over all tokens of p ln(p / q), p as it is, q {}.", Code{std::string{experiment}});
     l.answer_with(std::move(table));
     l.check_with(l.commands().at_row(fmt::format("next --experiment {}", experiment), l.row()),
                  say("The same tokens and a few more, and {} nats.", fmt::format("{:.3g}", next->worth)));
@@ -380,17 +425,21 @@ void answer_with_all_unscaled(Lesson& l) {
         Matrix const p = softmax(as_it_is), q = softmax(changed);  // [1, vocab_size]
         std::size_t const top = largest_of(p), other = largest_of(q);
         double const nats = nats_apart(row(as_it_is, 0), row(changed, 0));
-        l.answer(
-            say("Without the division in any head of the model, {} The distribution moves by {} nats{}",
-                top == other
-                    ? say("{} stays on top, with {} instead of {}.",
-                          name_of(l.model(), static_cast<int>(top)), weight(q(0, top)), weight(p(0, top)))
-                    : say("{} is on top with {}, and {} goes from {} to {}.",
-                          name_of(l.model(), static_cast<int>(other)), weight(q(0, other)),
-                          name_of(l.model(), static_cast<int>(top)), weight(p(0, top)), weight(q(0, top))),
-                fmt::format("{:.2g}", nats),
-                nats < little_worth ? ": next to nothing, on this text."
-                                    : ": leaving the division out gives another model."));
+        if (nats == 0 && l.row() == 0)
+            return l.answer(
+                "Nor does anything move without the division in any head of the model, for the same reason. "
+                "Take a later row (--row) to see that it is another model.");
+        l.answer(say("Without the division in any head of the model, {} The distribution moves by {} nats{}",
+                     top == other ? say("{} stays on top, with {} instead of {}.",
+                                        name_of(l.model(), static_cast<int>(top)), probability(q(0, top)),
+                                        probability(p(0, top)))
+                                  : say("{} is on top with {}, and {} goes from {} to {}.",
+                                        name_of(l.model(), static_cast<int>(other)), probability(q(0, other)),
+                                        name_of(l.model(), static_cast<int>(top)), probability(p(0, top)),
+                                        probability(q(0, top))),
+                     fmt::format("{:.2g}", nats),
+                     nats < little_worth ? ": next to nothing, on this text."
+                                         : ": leaving the division out gives another model."));
     } catch (Error const&) {
         return;  // a model whose other layers cannot be run; the answer has said what it can
     }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,22 @@
 
 namespace onehead {
 
+// "row 1", "rows 1 to 5"; "in row 1", "as means over rows 1 to 5".
+std::string rows_from(std::size_t first, std::size_t last);
+std::string means_over(std::size_t first, std::size_t last);
+
 // The keys that a row can read: the norm of each, its cosine similarity with the row's query, and the score.
 Table key_table(Trace const& trace);
 
+// Scaled scores and weights of the row, and the same with 64 added to the scores; [query_pos, key_pos] each.
+Table gaps_table(Trace const& trace, Matrix const& scaled, Matrix const& before, Matrix const& moved,
+                 Matrix const& after);
+
 // Made-up queries and keys of several widths: how large scores and gaps are, before and after the division.
 Table width_table();
+
+// 1 - sum of p^2: the slopes p(1 - p) of the weights of a row added up, for they sum to 1.
+double slope_of(std::span<float const> weights);
 
 // The rows that have a choice (all but row 0) in two runs of a head: how many rows they read in effect, and
 // 1 - sum of p^2, what the slopes of the softmax add up to.
@@ -49,8 +61,8 @@ struct OtherMask {
 std::vector<OtherMask> other_masks(Run const& run, std::size_t i);
 Table mask_table(std::vector<OtherMask> const& masks);
 
-// What each row brings into a blend: its weight times the norm of its value.
-Table product_table(Trace const& trace);
+// What each row brings into a blend: its weight times the norm of its value. With or without the products.
+Table product_table(Trace const& trace, bool with_products = true);
 
 // The whole head for one row, with the numbers of this run, from the top down.
 CodeBlock flow_diagram(Trace const& trace);

@@ -163,7 +163,7 @@ class Lessons(ProgramTest):
             answered, asked = self.teach(lesson, "--model", MINI), self.teach(lesson, "--model", MINI, "--no-answers")
             self.assertEqual(answered.count("Question"), asked.split("To check an answer")[0].count("Question"))
             for question in asked.split("To check an answer")[0].split("\n  Question ")[1:]:
-                self.assertIn(question.count("_" * 90), range(1, 7))
+                self.assertIn(question.count("_" * 90), range(1, 9))
             for command, _ in checks(answered):
                 self.assertIn(command, asked)
             self.assertNotIn("Check:", asked)

@@ -147,7 +147,7 @@ class Compare(ProgramTest):
         csv = self.folder / "steps.csv"
         result = onehead("compare", self.trace("a"), self.trace("b", "--experiment", "unscaled"), "--csv", csv)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("sharper in 5 of 6 rows: it reads 1.5 rows on average instead of 3.1", " ".join(result.stdout.split()))
+        self.assertIn("sharper in 5 of 6 rows: in effect it reads 1.5 rows instead of 3.1, as means over all 6 rows", " ".join(result.stdout.split()))
         rows = dict(line.split(",", 1) for line in csv.read_text().splitlines())
         self.assertEqual(rows["08_scores"], "0,,,36,36")
         self.assertTrue(rows["11_softmax"].startswith("0.65"))

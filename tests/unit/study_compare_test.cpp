@@ -88,7 +88,8 @@ TEST_CASE("two rows of a pattern, worked by hand") {
     CHECK(row.b.favourite == 1);
     CHECK(row.b.largest == 0.75);
     CHECK(row.divergence.value() == Approx(0.1438410));
-    CHECK_THAT(verdict(c), Equals("B is sharper in 1 of 2 rows: it reads 1.4 rows on average instead of 1.5; "
+    CHECK_THAT(verdict(c), Equals("B is sharper in 1 of 2 rows: in effect it reads 1.4 rows instead of 1.5, "
+                                  "as means over all 2 rows; "
                                   "a weight differs by up to 0.25"));
 }
 
@@ -103,17 +104,17 @@ TEST_CASE("verdicts: flatter, mixed, moved") {
     Matrix const sharp{{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
     Matrix const even{{1, 0, 0}, {0.5, 0.5, 0}, {0.5, 0.25, 0.25}};
     Matrix const mixed{{1, 0, 0}, {1, 0, 0}, {0.25, 0.5, 0.25}};
-    CHECK_THAT(verdict_of(sharp, even),
-               Contains("B is flatter in 2 of 3 rows: it reads 1.9 rows on average instead of 1.0"));
+    CHECK_THAT(verdict_of(sharp, even), Contains("B is flatter in 2 of 3 rows: in effect it reads 1.9 rows "
+                                                 "instead of 1.0, as means over all 3 rows"));
     CHECK_THAT(verdict_of(even, sharp),
-               Contains("B is sharper in 2 of 3 rows: it reads 1.0 rows on average instead of 1.9"));
+               Contains("B is sharper in 2 of 3 rows: in effect it reads 1.0 rows instead of 1.9"));
     Matrix const other{{1, 0, 0}, {0.5, 0.5, 0}, {1, 0, 0}};
     CHECK_THAT(verdict_of(mixed, other), Contains("sharper in 1 of 3 rows and flatter in 1"));
     CHECK_THAT(verdict_of({{1, 0}, {0.25, 0.75}}, {{1, 0}, {0.75, 0.25}}),
                Contains("as sharp as A in 2 of 2 rows") && Contains("by up to 0.5"));
     Matrix const swapped{{1, 0, 0}, {0.5, 0.5, 0}, {1, 0, 0}};
     Matrix const back{{1, 0, 0}, {1, 0, 0}, {0.5, 0.5, 0}};
-    CHECK_THAT(verdict_of(swapped, back), Contains("it reads 1.3 rows on average in both"));
+    CHECK_THAT(verdict_of(swapped, back), Contains("it reads 1.3 rows in both, as means over all 3 rows"));
 }
 
 TEST_CASE("rows that do not sum to 1 are not compared as shares") {

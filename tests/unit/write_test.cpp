@@ -47,7 +47,8 @@ TEST_CASE("rounded numbers never look exact when they are not") {
     CHECK(weight(0.3994) == ".399");
     CHECK(score(-0.001) == "0.00");
     CHECK(score(-std::numeric_limits<double>::infinity()) == "-inf");
-    CHECK(score(312345.6) == "3.12e+05");
+    CHECK(score(312345.6) == "312345.60");
+    CHECK(score(-31234560.0) == "-3.12e+07");
     CHECK(component(-0.0001) == "0.000");
     CHECK(change(0) == "0");
     CHECK(change(0.0312) == "3.1e-02");

@@ -39,7 +39,7 @@ std::string why_left_out(Rows rows) {
     raw.pop_back();
     return fmt::format(
         "{} and {} are left out: the rows that this excerpt holds are right only up to {} each, "
-        "which LayerNorm removes, so that everything from {} to {} is right",
+        "which LayerNorm removes, so everything from {} to {} is right",
         fmt::join(raw, ", "), last, rows == Rows::shifted ? "a constant added to" : "a factor on",
         right.front(), right.back());
 }

@@ -115,7 +115,7 @@ std::string weight(double value) {
 }
 
 std::string score(double value) {
-    if (std::isinf(value) || std::fabs(value) >= 1e5) return fmt::format("{:.3g}", value);
+    if (std::isinf(value) || std::fabs(value) >= 1e7) return fmt::format("{:.3g}", value);
     return fixed(value, 2);
 }
 

@@ -100,7 +100,7 @@ Inline joined(std::vector<Inline> const& items, std::string_view between = ", ")
 
 std::string fixed(double value, int decimals);          // and no minus before a number that is rounded to 0
 std::string weight(double value);                       // .399; 0 and 1 only if they are exactly that
-std::string score(double value);                        // 14.78, -inf, 3.12e+05; norms too
+std::string score(double value);                        // 14.78, -inf, 3.12e+08; norms too
 std::string component(double value);                    // of a vector: -0.049
 std::string change(double value);                       // 3.2e-02, 0
 std::string effective_rows(double value);               // 3.9

@@ -49,7 +49,7 @@ function weightText(value) {
 
 function scoreText(value) {
   if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';
-  return Math.abs(value) >= 1e5 ? value.toPrecision(3) : fixed(value, 2);
+  return Math.abs(value) >= 1e7 ? value.toPrecision(3) : fixed(value, 2);
 }
 
 // The shortest decimals that read back to the same float32.

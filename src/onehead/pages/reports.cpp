@@ -187,11 +187,16 @@ std::string verdict_of(Causality const& causality) {
 }  // namespace
 
 Table causality_table(Causality const& causality, Tokens const& after) {
+    auto const any = [&](auto const& is_so) {
+        return std::ranges::any_of(
+            causality.steps, [&](StepVerdict const& step) { return std::ranges::any_of(step.rows, is_so); });
+    };
     Table table;
-    table.caption =
-        "The largest change in each row of each step. * another token; = the same to the last bit; new: a "
-        "row that "
-        "was not there; ! a change where nothing may change. One shade for each factor of ten";
+    table.caption = say(
+        "The largest change of each row in each step. *: another token; =: the same to the last bit{}{}",
+        any([](RowVerdict const& row) { return row.is_new; }) ? "; new: a row that was not there" : "",
+        any([](RowVerdict const& row) { return row.broken(); }) ? "; !: a change where nothing must change"
+                                                                : "");
     table.columns = {{"step"}};
     for (std::size_t pos = 0; pos < after.size(); ++pos)
         table.columns.emplace_back(
@@ -253,7 +258,7 @@ Document worked_report(Worked const& worked, std::size_t most) {
                               {rounded(line.running)}});
     };
     for (std::size_t i = 0; i < (cut ? most - last_lines : lines.size()); ++i) add(lines[i]);
-    if (cut) table.rows.push_back({{fmt::format("... {} more lines", lines.size() - most)}});
+    if (cut) table.rows.push_back({{fmt::format("... {}", counted(lines.size() - most, "more line"))}});
     for (std::size_t i = cut ? lines.size() - last_lines : lines.size(); i < lines.size(); ++i) add(lines[i]);
 
     Document page{fmt::format("{}, row {}, column {}", file_stem(worked.term), worked.row, worked.column)};

@@ -299,17 +299,16 @@ std::string norms(Trace const& trace) {
 }
 
 Chapter addition(Trace const& trace) {
-    return chapter(
-        trace, "The result is added to the row", Part::addition,
-        {say("A last learned matrix, {} by {}, widens the blend to a full row: what this head "
-             "adds to row {}. {}he layer adds one bias, and all of it is added to the row that "
-             "arrived. Nothing is overwritten.{}",
-             trace.facts.d_head, trace.facts.d_model, asking_row(trace),
-             trace.facts.n_head == 1 ? "T"
-             : trace.facts.n_head == 2
-                 ? "The other head of the layer adds its own, t"
-                 : fmt::format("The other {} heads of the layer add theirs, t", trace.facts.n_head - 1),
-             norms(trace))});
+    return chapter(trace, "The result is added to the row", Part::addition,
+                   {say("A last learned matrix, {} by {}, widens the blend to a full row: what this head "
+                        "adds to row {}. {} the layer adds one bias, and all of it is added to the row that "
+                        "arrived. Nothing is overwritten.{}",
+                        trace.facts.d_head, trace.facts.d_model, asking_row(trace),
+                        trace.facts.n_head == 1   ? "The layer has no other head;"
+                        : trace.facts.n_head == 2 ? "The other head of the layer adds its own output,"
+                                                  : fmt::format("The other {} heads of the layer add theirs,",
+                                                                trace.facts.n_head - 1),
+                        norms(trace))});
 }
 
 }  // namespace
@@ -368,7 +367,7 @@ Inline how_it_scores(Trace const& trace) {
     if (row == 0) return how;
     auto const best = std::max_element(seen.begin(), seen.end());
     auto const worst = std::min_element(seen.begin(), seen.end());
-    return how + say(" Of the rows that it may read, row {} scores highest ({}) and row {} lowest ({}).",
+    return how + say(" Of the rows that it can read, row {} scores highest ({}) and row {} lowest ({}).",
                      token(trace, place_of(best, seen)), score(*best), token(trace, place_of(worst, seen)),
                      score(*worst));
 }
@@ -493,7 +492,7 @@ FactList run_facts(Trace const& trace) {
         {"run", facts.experiment.empty()
                     ? Inline{"as GPT-2 computes it"}
                     : say("experiment {}: {}", Code{facts.experiment}, facts.experiment_says)}};
-    if (!facts.left_out.empty()) list.facts.push_back({"left out", facts.left_out});
+    if (!facts.left_out.empty()) list.facts.push_back({"note", facts.left_out});
     return list;
 }
 

@@ -184,14 +184,21 @@ Tally count(std::vector<RowDifference> const& pattern) {
     return tally;
 }
 
-// "1.5 rows on average instead of 3.1", with as many digits as it takes to tell the two apart.
+// "as means over all 6 rows": those that are comparable.
+std::string over_which(Tally const& tally) {
+    if (tally.rows == 1) return "in its only row";
+    return tally.comparable == tally.rows ? fmt::format("as means over all {} rows", tally.rows)
+                                          : "as means over " + counted(tally.comparable, "row");
+}
+
+// "1.5 rows instead of 3.1, as means over all 6 rows", with as many digits as it takes to tell the two apart.
 std::string averages(Tally const& tally) {
     for (int digits = 1; digits <= 3; ++digits) {
         auto const a = fmt::format("{:.{}f}", tally.mean_a, digits);
         auto const b = fmt::format("{:.{}f}", tally.mean_b, digits);
-        if (a != b) return fmt::format("{} rows on average instead of {}", b, a);
+        if (a != b) return fmt::format("{} rows instead of {}, {}", b, a, over_which(tally));
     }
-    return fmt::format("{:.1f} rows on average in both", tally.mean_b);
+    return fmt::format("{:.1f} rows in both, {}", tally.mean_b, over_which(tally));
 }
 
 std::string count_of(std::size_t count, std::size_t all) {
@@ -200,13 +207,14 @@ std::string count_of(std::size_t count, std::size_t all) {
 
 std::string sharpness(Tally const& tally, std::string const& a, std::string const& b) {
     if (tally.sharper + tally.flatter == 0)
-        return fmt::format("{} is as sharp as {} in {}, to {} rows: it reads {:.1f} rows on average", b, a,
-                           count_of(tally.comparable, tally.rows), noticeable, tally.mean_b);
+        return fmt::format("{} is as sharp as {} in {}, to {} rows: in effect it reads {:.1f} rows, {}", b, a,
+                           count_of(tally.comparable, tally.rows), noticeable, tally.mean_b,
+                           over_which(tally));
     std::string text = b + " is ";
     if (tally.sharper > 0) text += fmt::format("sharper in {}", count_of(tally.sharper, tally.rows));
     if (tally.sharper > 0 && tally.flatter > 0) text += fmt::format(" and flatter in {}", tally.flatter);
     if (tally.sharper == 0) text += fmt::format("flatter in {}", count_of(tally.flatter, tally.rows));
-    return fmt::format("{}: it reads {}", text, averages(tally));
+    return fmt::format("{}: in effect it reads {}", text, averages(tally));
 }
 
 std::string about_pattern(Comparison const& c, Difference const& difference) {

@@ -14,6 +14,7 @@
 
 #include "onehead/attention/experiments.hpp"
 #include "onehead/error.hpp"
+#include "onehead/io/text.hpp"
 #include "onehead/math/exp.hpp"
 
 namespace onehead {
@@ -291,14 +292,14 @@ double work_softmax(Cell const& cell, Sheet& sheet) {
     auto const scores = all.first(depth_of_softmax(all));
     if (cell.column >= scores.size()) {
         sheet.says =
-            fmt::format("Row {} may not read row {}: its weight is exactly 0.", cell.row, cell.column);
+            fmt::format("Row {} cannot read row {}: its weight is exactly 0.", cell.row, cell.column);
         return sheet.note("masked", 0);
     }
     sheet.says = fmt::format(
         "The weight that {1} gives to {0}: e to the power of its score, divided by the "
-        "sum of these powers over {2} keys. Taking the largest score off all of them changes no weight and "
+        "sum of these powers over {2}. Taking the largest score off all of them changes no weight and "
         "keeps the powers small.",
-        token_at(cell.trace, cell.column), token_at(cell.trace, cell.row), scores.size());
+        token_at(cell.trace, cell.column), token_at(cell.trace, cell.row), counted(scores.size(), "key"));
     double const weight = work_weight(cell, sheet, scores);
     bool const masked_now = cell.c.softmax == softmax_then_mask && cell.column > cell.row;
     return masked_now ? sheet.note("masked after the softmax: 0 written over it", weight, {}, 0) : weight;
@@ -327,7 +328,7 @@ double work_blend(Cell const& cell, Sheet& sheet) {
         return sheet.note("nothing to add", 0);
     }
     sheet.says = fmt::format(
-        "Number {} of every value that {} may read, each times its weight; the last one "
+        "Number {} of every value that {} can read, each times its weight; the last one "
         "is {}.",
         cell.column, token_at(cell.trace, cell.row), token_at(cell.trace, weights.size() - 1));
     Matrix const& v = cell.trace[terms::v];
