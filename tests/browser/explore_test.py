@@ -4,27 +4,25 @@ Expected numbers come from the CSVs of the program's own experiments (to the bit
 ONEHEAD_EVERY_LOOK=1 goes through light and dark at 400 and 1200 px; by default it is light at 1200 px.
 """
 import csv
+import functools
 import itertools
 import json
 import math
 import os
 import pathlib
 import re
-import shutil
 import sys
 import tempfile
 import unittest
 
 import numpy
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+from browser import SHOW, open_browser, set_look  # noqa: E402
 from programs import MINI, SHARED, SOURCE, onehead, run  # noqa: E402
 
 LOOKS = list(itertools.product(("light", "dark"), (400, 1200))) if os.environ.get("ONEHEAD_EVERY_LOOK") else [("light", 1200)]
@@ -34,28 +32,31 @@ TRACES = {"default": ["--model", MINI], "fox": ["--model", MINI, "--layer", "3",
 if REAL.exists():
     TRACES["real"] = ["--model", REAL, "--layer", "5", "--head", "5"]
 EXPERIMENTS = ("unscaled", "divide-by-sqrt-d-model", "unmasked", "masked-by-zero", "masked-by-10000", "masked-after-softmax")
-BROWSER = shutil.which("chromium")
 
 
-def open_browser(theme="light", width=1200, scripts=True):
-    options = Options()
-    options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars",
-                     f"--blink-settings=preferredColorScheme={0 if theme == 'dark' else 1}", f"--window-size={max(width, 500)},1000"):
-        options.add_argument(argument)
-    if not scripts:
-        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
-    return driver
+def setUpModule():
+    """One browser and one folder of traces for all tests."""
+    global place, browser
+    place = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(place.cleanup)
+    browser = open_browser()
+    unittest.addModuleCleanup(browser.quit)
 
 
+@functools.lru_cache(maxsize=None)
+def trace(name, *options):
+    """The folder of a trace, made once."""
+    out = pathlib.Path(place.name) / name
+    result = onehead("trace", *options, "--out", out, "--format", "csv,html,text", "--quiet")
+    assert result.returncode == 0, result.stderr
+    return out
+
+
+@functools.lru_cache(maxsize=None)
 def read_step(folder, stem):
-    """[rows, columns] in float32, and the same as the texts that the CSV has."""
+    """[rows, columns] in float32."""
     with open(next(folder.glob(f"[0-9][0-9]_{stem}.csv")), newline="", encoding="utf-8") as file:
-        texts = [record[3:] for record in csv.reader(file)][1:]
-    return numpy.array(texts, dtype=numpy.float32), texts
+        return numpy.array([record[3:] for record in csv.reader(file)][1:], dtype=numpy.float32)
 
 
 def weight_text(value):
@@ -63,59 +64,50 @@ def weight_text(value):
 
 
 class BrowserTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        if BROWSER is None:
-            raise unittest.SkipTest("SKIPPED: chromium is not here")
-        cls.place = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.place.cleanup)
-        cls.folder = pathlib.Path(cls.place.name)
-        cls.made = {}
-        cls.browsers = {}
-        for theme, width in LOOKS:
-            cls.browsers[theme, width] = open_browser(theme, width)
-            cls.addClassCleanup(cls.browsers[theme, width].quit)
-
-    @classmethod
-    def trace(cls, name, *options):
-        """The folder of a trace, made once for all tests."""
-        if name not in cls.made:
-            out = cls.folder / name
-            result = onehead("trace", *options, "--out", out, "--format", "csv,html,text", "--quiet")
-            assert result.returncode == 0, result.stderr
-            cls.made[name] = out
-        return cls.made[name]
+    def setUp(self):
+        self.browser, self.folder = browser, pathlib.Path(place.name)
 
     def each(self, traces=None):
         """Every look and trace in turn, with its page open."""
         for look, name in itertools.product(LOOKS, traces or TRACES):
-            self.browser, self.where = self.browsers[look], f"{name}, {look}: "
-            self.name, self.folder_of_run = name, self.trace(name, *TRACES[name])
+            set_look(self.browser, *look)
+            self.where = f"{name}, {look}: "
+            self.name, self.folder_of_run = name, trace(name, *TRACES[name])
             self.facts = json.loads((self.folder_of_run / "trace.json").read_text())
-            with open(self.folder_of_run / "tokens.csv", newline="", encoding="utf-8") as file:
-                self.n = len(list(csv.reader(file))) - 1
+            self.n = len(read_step(self.folder_of_run, "q"))
             self.row = self.n - 2
             self.open(self.folder_of_run / "trace.html")
             yield name
             self.assert_quiet()
+
+    def each_look(self):
+        for look in LOOKS:
+            set_look(self.browser, *look)
+            self.where = f"{look}: "
+            yield look
 
     def _formatMessage(self, msg, standardMsg):
         """Which page it was, in front of what is wrong."""
         return getattr(self, "where", "") + super()._formatMessage(msg, standardMsg)
 
     def open(self, file, state=""):
-        self.browser.get("about:blank")
+        if state:
+            self.browser.get("about:blank")  # the same page with another state would not be loaded again
         self.browser.get(file.as_uri() + state)
-        WebDriverWait(self.browser, 20).until(lambda _: "recomputed" in self.text("#recomputed") or not self.all("#recomputed"))
+        self.wait(lambda: "recomputed" in self.text("#recomputed") or not self.all("#recomputed"))
+
+    def wait(self, what):
+        WebDriverWait(self.browser, 20, poll_frequency=0.02).until(lambda _: what())
 
     def assert_quiet(self):
         """No message on the console, nothing requested, nothing wider than the window."""
         self.assertEqual(self.browser.get_log("browser"), [])
-        self.assertEqual(self.script("return performance.getEntriesByType('resource').map(entry => entry.name)"), [])
-        self.assertTrue(self.script("return document.documentElement.scrollWidth <= innerWidth"), "wider than the window")
+        requested, fits = self.script("return [performance.getEntriesByType('resource').map(entry => entry.name), document.documentElement.scrollWidth <= innerWidth]")
+        self.assertEqual(requested, [])
+        self.assertTrue(fits, "wider than the window")
 
     def experiment(self, name):
-        return self.trace(f"{self.name}-{name}", *TRACES[self.name], "--experiment", name)
+        return trace(f"{self.name}-{name}", *TRACES[self.name], "--experiment", name)
 
     def script(self, code, *arguments):
         return self.browser.execute_script(code, *arguments)
@@ -126,33 +118,44 @@ class BrowserTest(unittest.TestCase):
     def one(self, selector):
         return self.browser.find_element(By.CSS_SELECTOR, selector)
 
+    def texts(self, selector):
+        """What all of them say, in one call."""
+        return self.script("return Array.from(document.querySelectorAll(arguments[0]), element => element.textContent)", selector)
+
+    def attributes(self, selector, name):
+        return self.script("return Array.from(document.querySelectorAll(arguments[0]), element => element.getAttribute(arguments[1]))", selector, name)
+
     def text(self, selector):
-        found = self.all(selector)
-        return found[0].get_attribute("textContent") if found else ""
+        return (self.texts(selector) or [""])[0]
+
+    def actions(self):
+        return ActionChains(self.browser, duration=0)  # milliseconds that the pointer takes from place to place
 
     def show(self, element):
-        for _ in range(2):  # what comes into view may then turn out to be of another height
-            self.script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", element)
-            self.browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        self.browser.execute_async_script(SHOW, element)
         return element
 
     def click(self, element):
         element = self.one(element) if isinstance(element, str) else element
-        self.show(element)
-        ActionChains(self.browser).move_to_element(element).click().perform()
+        self.actions().move_to_element(self.show(element)).click().perform()
+
+    def click_word(self, place):
+        self.click(self.all(".sentence [role=radio]")[place])
 
     def button(self, within, words):
-        return next(b for b in self.all(f"{within} button") if words in b.get_attribute("textContent"))
+        found = self.script("return [...document.querySelectorAll(arguments[0] + ' button')].find(button => button.textContent.includes(arguments[1]))", within, words)
+        self.assertIsNotNone(found, f"no button {words}")
+        return found
 
     def press(self, element, *keys):
-        self.show(element)
-        self.script("arguments[0].focus()", element)
-        ActionChains(self.browser).send_keys(*keys).perform()
+        self.script("arguments[0].focus()", self.show(element))
+        self.actions().send_keys(*keys).perform()
 
     def drag(self, element, start, right):
         """From a place in the element, measured from its middle, so many pixels to the right."""
         self.show(element)
-        ActionChains(self.browser).move_to_element_with_offset(element, start, 0).click_and_hold().move_by_offset(right // 2, 0).move_by_offset(right - right // 2, 0).release().perform()
+        half = right // 2
+        self.actions().move_to_element_with_offset(element, start, 0).click_and_hold().move_by_offset(half, 0).move_by_offset(right - half, 0).release().perform()
 
     @property
     def address(self):
@@ -160,13 +163,13 @@ class BrowserTest(unittest.TestCase):
 
     def shown_weights(self):
         """What the words of the text say of their weights: {position: text}, every digit."""
-        words = ", ".join(word.get_attribute("title") for word in self.all(".sentence [data-first]"))
+        words = ", ".join(self.attributes(".sentence [data-first]", "title"))
         return {int(m[1]): m[2] for m in re.finditer(r"(?:^|, )(\d+) '(?:[^'\\]|\\.)*'\S*: ([-\d.e]+)", words)}
 
     def assert_weights(self, folder, row=None):
         """The page's weights are those of a trace, to the bit."""
         row = self.row if row is None else row
-        expected = read_step(folder, "softmax")[0][row]
+        expected = read_step(folder, "softmax")[row]
         shown = self.shown_weights()
         self.assertEqual(sorted(shown), list(range(self.n)))
         self.assertEqual([numpy.float32(shown[key]) for key in range(self.n)], list(expected))
@@ -174,37 +177,51 @@ class BrowserTest(unittest.TestCase):
 
 class FollowAnyRow(BrowserTest):
     def assert_follows(self, row):
-        weights = read_step(self.folder_of_run, "softmax")[0][row]
+        """Title, sentence, story, matrices, panels and pictures tell of this row."""
+        weights = read_step(self.folder_of_run, "softmax")[row]
         best = int(weights.argmax())
-        self.assertIn(f"row {row} '", self.text("h1"))
-        self.assertIn(f"row {row} '", self.browser.title)
-        self.assertIn(f"{row} '", self.text(".controls .which"))
-        chapter = self.text("[data-part=chapter-3]")
-        self.assertRegex(chapter, rf"Row {row} '.*' gives most weight to {'itself' if best == row else f'row {best} '}")
-        self.assertEqual([w.get_attribute("data-first") for w in self.all(".sentence .asks")], [str(row)])
-        self.assertEqual([w.get_attribute("aria-checked") for w in self.all(".sentence [role=radio]")].count("true"), 1)
-        for grid in self.all("table[role=grid]"):
-            self.assertIn(f"{row} '", grid.find_element(By.CSS_SELECTOR, "tr.asks th").get_attribute("textContent"))
-        for panel in ("divisor", "mask", "gaps", "mixer"):
-            self.assertIn(f"{row} '", self.text(f".{panel} caption"), panel)
-        self.assertTrue(all(label.get_attribute("textContent").startswith(f"{row} ") for label in self.all("svg.live text.asks")))
+        seen = self.script("""
+          const texts = selector => Array.from(document.querySelectorAll(selector), element => element.textContent);
+          return {
+            titles: [...texts('h1'), document.title, ...texts('.controls .which')],
+            chapters: texts('[data-part=chapter-2], [data-part=chapter-3]'),
+            asks: Array.from(document.querySelectorAll('.sentence .asks'), word => word.dataset.first),
+            checked: texts('.sentence [role=radio][aria-checked=true]').length,
+            grids: Array.from(document.querySelectorAll('table[role=grid]'), grid => grid.querySelector('tr.asks th').textContent),
+            captions: Object.fromEntries(['divisor', 'mask', 'gaps', 'mixer'].map(name => [name, texts(`.${name} caption`)[0]])),
+            labels: texts('svg.live text.asks'),
+          }""")
+        self.assertEqual(len(seen["titles"]), 3)
+        for title in seen["titles"][:2]:
+            self.assertIn(f"row {row} '", title)
+        self.assertIn(f"{row} '", seen["titles"][2])
+        first = read_step(self.folder_of_run, "q")[row][0]
+        self.assertIn(f"{first:.3f}", seen["chapters"][0])
+        self.assertRegex(seen["chapters"][1], rf"Row {row} '.*' gives most weight to {'itself' if best == row else f'row {best} '}")
+        self.assertEqual(seen["asks"], [str(row)])
+        self.assertEqual(seen["checked"], 1)
+        for grid in seen["grids"]:
+            self.assertIn(f"{row} '", grid)
+        for panel, caption in seen["captions"].items():
+            self.assertIn(f"{row} '", caption, panel)
+        self.assertGreater(len(seen["labels"]), 5)
+        for label in seen["labels"]:
+            self.assertTrue(label.startswith(f"{row} "), label)
         self.assert_weights(self.folder_of_run, row)
-        first = read_step(self.folder_of_run, "q")[0][row][0]
-        self.assertIn(f"{first:.3f}", self.text("[data-part=chapter-2]"))
 
     def test_by_a_word_a_label_and_the_keys(self):
         for _ in self.each():
             self.assert_follows(self.row)
-            self.click(self.all(".sentence [role=radio]")[1])
+            self.click_word(1)
             self.assert_follows(1)
             self.assertEqual(self.address["row"], "1")
-            ActionChains(self.browser).send_keys(Keys.ARROW_RIGHT).perform()  # the word has the focus
+            self.actions().send_keys(Keys.ARROW_RIGHT).perform()  # the word has the focus
             self.assert_follows(2)
-            ActionChains(self.browser).send_keys(Keys.ARROW_LEFT).perform()
+            self.actions().send_keys(Keys.ARROW_LEFT).perform()
             self.assert_follows(1)
             self.press(self.one("body"), Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
             self.script("document.activeElement.blur()")
-            ActionChains(self.browser).send_keys(Keys.ARROW_RIGHT).perform()
+            self.actions().send_keys(Keys.ARROW_RIGHT).perform()
             self.assertGreater(int(self.address.get("row", self.row)), 1)
             label = [t for t in self.all('section[id="08_scores"] svg.live text.row')][0]
             self.click(label)
@@ -218,31 +235,31 @@ class FollowAnyRow(BrowserTest):
     def test_every_row_has_its_story(self):
         for _ in self.each():
             for row in range(self.n):
-                self.click(self.all(".sentence [role=radio]")[row])
+                self.click_word(row)
                 self.assert_follows(row)
 
 
 class Microscope(BrowserTest):
     def test_a_cell_of_scores(self):
         for _ in self.each():
-            scores, texts = read_step(self.folder_of_run, "scores")
+            scores = read_step(self.folder_of_run, "scores")
             query, key = 3, 1
             cell = self.script("""return [...document.querySelectorAll('section[id="08_scores"] svg path')].find(
                 path => path.textContent.startsWith(arguments[0]) && path.textContent.includes(' reads ' + arguments[1]))""", f"{query} '", f"{key} '")
             self.click(cell)
             self.assertEqual(self.address["cell"], f"scores,{query},{key}")
             self.assertEqual(numpy.float32(self.text(".worked .result strong")), scores[query, key])
-            bars = self.all(".worked svg rect.q"), self.all(".worked svg rect.k"), self.all(".worked svg g > title")
-            self.assertEqual([len(found) for found in bars], [64] * 3)
+            titles = self.texts(".worked svg g > title")
+            self.assertEqual([len(titles), len(self.all(".worked svg rect.q")), len(self.all(".worked svg rect.k"))], [64] * 3)
             self.assertAlmostEqual(float(self.text(".worked svg text.landing")), float(scores[query, key]), delta=0.0051)
-            products = read_step(self.folder_of_run, "q")[0][query].astype(float) * read_step(self.folder_of_run, "k")[0][key]
-            said = [float(title.get_attribute("textContent").split(" = ")[1].split(",")[0]) for title in bars[2]]
+            products = read_step(self.folder_of_run, "q")[query].astype(float) * read_step(self.folder_of_run, "k")[key]
+            said = [float(title.split(" = ")[1].split(",")[0]) for title in titles]
             numpy.testing.assert_allclose(said, products, atol=0.0051)
             self.click(self.one(".worked input[value=size]"))
-            said = [abs(float(t.get_attribute("textContent").split(" = ")[1].split(",")[0])) for t in self.all(".worked svg g > title")]
+            said = [abs(float(title.split(" = ")[1].split(",")[0])) for title in self.texts(".worked svg g > title")]
             self.assertEqual(said, sorted(said, reverse=True))
             self.assertEqual(self.address["order"], "size")
-            directions = [line.get_attribute("textContent") for line in self.all(".worked table.keys button")]
+            directions = self.texts(".worked table.keys button")
             self.assertEqual(directions, [f"{scores[query, key]:.2f}", f"{scores[key, query]:.2f}"])
             self.assertIn(f"{scores[query, key]:.2f}", directions[0])
             self.click(self.all(".worked table.keys button")[1])  # the other direction
@@ -254,12 +271,13 @@ class Microscope(BrowserTest):
             for step in ("normalized", "q", "k", "v", "scaled_scores", "masked_scores", "softmax", "blend", "output_projection", "other_heads", "residual_after"):
                 if not list(self.folder_of_run.glob(f"[0-9][0-9]_{step}.csv")):
                     continue  # an excerpt leaves out what it cannot know
-                values, _ = read_step(self.folder_of_run, step)
+                values = read_step(self.folder_of_run, step)
                 Select(self.one(".worked select")).select_by_value(step)
-                for place, number in enumerate((2, 5)):
-                    field = self.all(".worked input[type=number]")[place]
-                    self.press(self.show(field))
-                    ActionChains(self.browser).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys(str(number), Keys.TAB).perform()
+                self.press(self.one(".worked input[type=number]"))
+                keys = self.actions()
+                for number in ("2", "5"):
+                    keys.key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys(number, Keys.TAB)
+                keys.perform()
                 self.assertEqual(self.address["cell"], f"{step},2,5")
                 if name == "real" and step == "normalized":  # made of rows that the excerpt does not have
                     continue
@@ -287,7 +305,7 @@ class Microscope(BrowserTest):
     def test_the_command_can_be_copied(self):
         for _ in self.each(["default"]):
             self.click(self.button(".worked", "Copy"))
-            WebDriverWait(self.browser, 5).until(lambda _: self.button(".worked", "Copied"))
+            self.wait(lambda: "Copied" in self.texts(".worked button"))
 
 
 class Divisor(BrowserTest):
@@ -311,7 +329,7 @@ class Divisor(BrowserTest):
                                 (self.folder_of_run, lambda: self.click(self.button(".divisor", "Flip")))):
                 how()
                 self.assert_weights(folder)
-                self.assert_figures(read_step(folder, "softmax")[0][self.row])
+                self.assert_figures(read_step(folder, "softmax")[self.row])
             self.assertNotIn("divisor", self.address)
 
     def test_between_the_marks_by_dragging(self):
@@ -324,7 +342,7 @@ class Divisor(BrowserTest):
             self.drag(slider, round(place * (width - 16)), -width // 5)
             divisor = float(self.address["divisor"])
             self.assertTrue(1 < divisor < at, divisor)
-            scores = read_step(self.folder_of_run, "scores")[0][self.row][:self.row + 1].astype(float)
+            scores = read_step(self.folder_of_run, "scores")[self.row][:self.row + 1].astype(float)
             powers = numpy.exp((scores - scores.max()) / divisor)
             weights = powers / powers.sum()
             shown = self.shown_weights()
@@ -339,8 +357,8 @@ class Gaps(BrowserTest):
     def assert_nothing_moved(self):
         self.assert_weights(self.folder_of_run)
         self.assertRegex(self.text(".gaps .verdict"), rf"All {self.n} weights have the same bits")
-        weights = read_step(self.folder_of_run, "softmax")[0][self.row]
-        said = [line.get_attribute("textContent") for line in self.all(".gaps td button.number")]
+        weights = read_step(self.folder_of_run, "softmax")[self.row]
+        said = self.texts(".gaps td button.number")
         self.assertEqual(said, [weight_text(w) for w in weights[:self.row + 1]])
 
     def test_drag_the_origin_and_add_a_number(self):
@@ -352,7 +370,7 @@ class Gaps(BrowserTest):
             self.assertGreater(shift, 0)  # the origin went left: every score is larger now
             self.assertNotEqual(self.text(".gaps .line"), before)
             self.assert_nothing_moved()
-            scaled = read_step(self.folder_of_run, "scaled_scores")[0][self.row]
+            scaled = read_step(self.folder_of_run, "scaled_scores")[self.row]
             first = self.text(".gaps tbody tr td")
             self.assertAlmostEqual(float(first), float(scaled[0]) + shift, delta=0.0051)
             slider = self.one(".gaps input[type=range]")
@@ -373,40 +391,37 @@ class Mask(BrowserTest):
                 self.click(f".mask input[value='{kind}']")
                 folder = self.experiment(experiment) if experiment else self.folder_of_run
                 self.assert_weights(folder)
-                weights = read_step(folder, "softmax")[0][self.row].astype(float)
+                weights = read_step(folder, "softmax")[self.row].astype(float)
                 self.assertIn(f"sums to {weights.sum():.6f}", self.text(".mask .total p"))
                 self.assertEqual(bool(self.all(".mask .sum.broken")), weights.sum() < 1 - 1e-5, kind)
-                own, later, missing = [float(part.value_of_css_property("width")[:-2]) for part in self.all(".mask .sum span")]
-                whole = own + later + missing
-                self.script("return 0")
                 self.assertEqual(self.address.get("mask", "-inf"), kind)
-                share = float(self.one(".mask .sum .past").get_attribute("style").split(":")[1].strip(" %;")) / 100
-                self.assertAlmostEqual(share, weights[self.row + 1:].sum(), delta=1e-4)
-                self.assertGreater(whole, 0)
+                parts = [float(style.split(":")[1].strip(" %;")) / 100 for style in self.attributes(".mask .sum span", "style")]
+                expected = [weights[:self.row + 1].sum(), weights[self.row + 1:].sum(), 1 - weights.sum()]
+                numpy.testing.assert_allclose(parts, expected, atol=1e-4)
             self.press(self.one(".mask input[value='-inf']"), Keys.ARROW_DOWN)
             self.assertEqual(self.address["mask"], "none")
 
     def test_after_the_softmax_the_sum_breaks(self):
         for _ in self.each(["default"]):
             self.click(".mask input[value=after]")
-            total = read_step(self.experiment("masked-after-softmax"), "softmax")[0][self.row].astype(float).sum()
+            total = read_step(self.experiment("masked-after-softmax"), "softmax")[self.row].astype(float).sum()
             self.assertLess(total, 0.99)
             self.assertIn(f"sums to {total:.6f} and not to 1", self.text(".mask .verdict"))
             missing = self.one(".mask .sum .missing")
             self.assertGreater(missing.size["width"], 10)
-            self.click(self.all(".sentence [role=radio]")[-1])
+            self.click_word(-1)
             self.assertIn("No row comes after row 5", self.text(".mask .verdict"))
 
 
 class Mixer(BrowserTest):
     def test_bars_and_the_mix(self):
         for _ in self.each():
-            weights, values = read_step(self.folder_of_run, "softmax")[0][self.row].astype(float), read_step(self.folder_of_run, "v")[0].astype(float)
-            blend = read_step(self.folder_of_run, "blend")[0][self.row].astype(float)
-            lines = self.all(".mixer tbody tr")
-            for line in lines:
-                key = int(line.find_element(By.TAG_NAME, "input").get_attribute("value"))
-                weight, norm, loud = [cell.get_attribute("textContent") for cell in line.find_elements(By.TAG_NAME, "td")[:3]]
+            weights, values = read_step(self.folder_of_run, "softmax")[self.row].astype(float), read_step(self.folder_of_run, "v").astype(float)
+            blend = read_step(self.folder_of_run, "blend")[self.row].astype(float)
+            lines = self.script("""return Array.from(document.querySelectorAll('.mixer tbody tr'), line =>
+                [Number(line.querySelector('input').value), ...Array.from(line.querySelectorAll('td'), cell => cell.textContent)])""")
+            self.assertEqual([key for key, *_ in lines], [key for key in range(self.n) if weights[key] > 0])
+            for key, weight, norm, loud, _ in lines:
                 self.assertEqual(weight, weight_text(weights[key]))
                 self.assertAlmostEqual(float(norm), numpy.linalg.norm(values[key]), delta=0.0051)
                 self.assertAlmostEqual(float(loud), weights[key] * numpy.linalg.norm(values[key]), delta=0.0051)
@@ -436,20 +451,18 @@ class Flow(BrowserTest):
         head = (SOURCE / "src/onehead/attention/head.cpp").read_text()
         for name in self.each():
             width, n = self.facts["d_model"], self.n
-            shapes = {b.get_attribute("data-step"): b.find_element(By.CSS_SELECTOR, ".shape").get_attribute("textContent") for b in self.all(".flow li button")}
+            shapes = dict(zip(self.attributes(".flow li button", "data-step"), self.texts(".flow li button .shape")))
             self.assertEqual([shapes[step] for step in ("normalized", "q", "v", "softmax", "blend", "output_projection")],
                              [str(width), "64", f"{n} × 64", str(n), "64", str(width)])
             self.click(".flow button[data-step=q]")
             seen = []
             while True:
-                lit = self.all(".flow [aria-current=step]")
-                self.assertEqual(len(lit), 1)
-                step = lit[0].get_attribute("data-step")
+                step, = self.attributes(".flow [aria-current=step]", "data-step")
                 seen.append(step)
-                for code in self.all(".flow pre code"):
-                    self.assertIn(code.get_attribute("textContent"), head)
-                row = read_step(self.folder_of_run, step)[0][self.row]
-                numbers = [b.get_attribute("textContent") for b in self.all(".flow .numbers button")]
+                for code in self.texts(".flow pre code"):
+                    self.assertIn(code, head)
+                row = read_step(self.folder_of_run, step)[self.row]
+                numbers = self.texts(".flow .numbers button")
                 pattern = {"softmax": weight_text}.get(step, lambda x, s=step: ("-inf" if x == -math.inf else f"{x:.{2 if 'scores' in s else 3}f}"))
                 self.assertEqual([t.lstrip("-") for t in numbers], [pattern(float(x)).lstrip("-") for x in row[:8]])
                 forward = self.button(".flow", "next")
@@ -467,14 +480,13 @@ class Flow(BrowserTest):
 class Predict(BrowserTest):
     def test_the_page_asks_before_it_shows(self):
         for _ in self.each():
-            weights = read_step(self.folder_of_run, "softmax")[0]
+            weights = read_step(self.folder_of_run, "softmax")
             switch = self.one(".controls input[role=switch]")
             self.click(switch)
             self.assertFalse(self.one(".divisor").is_displayed())
             self.assertFalse(self.one("[data-part=chapter-3]").is_displayed())
             self.assertEqual(self.shown_weights(), {})
-            self.assertNotIn(weight_text(weights[self.row].max()), self.one("main").text)
-            best = int(weights[self.row].argmax())
+            self.assertNotIn(weight_text(weights[self.row].max()), self.script("return document.querySelector('main').innerText"))
             wrong = next(key for key in range(self.row + 1) if weights[self.row][key] != weights[self.row].max())
             self.click(self.all(".question button.guess")[wrong])
             verdict = self.text(".controls .verdict")
@@ -499,7 +511,7 @@ class TheCheck(BrowserTest):
             # What an excerpt does not hold cannot be worked out again: residual, and what is made of it.
             own = [step for step in steps if list(self.folder_of_run.glob(f"[0-9][0-9]_{step}.csv")) and not (step == "residual" and self.facts["layer"] > 0)
                    and not (step == "normalized" and not list(self.folder_of_run.glob("[0-9][0-9]_residual.csv")))]
-            count = sum(read_step(self.folder_of_run, step)[0].size for step in own)
+            count = sum(read_step(self.folder_of_run, step).size for step in own)
             self.assertEqual(self.text("#recomputed"), f"{count} of {count} numbers recomputed here: the same bits")
 
     def test_a_difference_is_shown(self):
@@ -528,14 +540,14 @@ class Address(BrowserTest):
                 self.assertEqual(self.text(".divisor .tools output"), "1, unscaled")
                 self.assertTrue(self.one(".mask input[value=none]").is_selected())
                 self.assertEqual(self.text(".worked .result").split(" =")[0], "scores[4, 1]")
-            scores = read_step(self.folder_of_run, "scores")[0][2].astype(float)
+            scores = read_step(self.folder_of_run, "scores")[2].astype(float)
             weights = numpy.exp(scores - scores.max()) / numpy.exp(scores - scores.max()).sum()
             shown = self.shown_weights()
             numpy.testing.assert_allclose([float(shown[key]) for key in range(self.n)], weights, rtol=1e-5, atol=1e-30)
-            self.click(self.all(".sentence [role=radio]")[3])
+            self.click_word(3)
             self.assertEqual(self.address["row"], "3")
             self.script("location.hash = '#row=1'")
-            WebDriverWait(self.browser, 5).until(lambda _: "row 1 '" in self.text("h1"))
+            self.wait(lambda: "row 1 '" in self.text("h1"))
             self.assert_weights(self.folder_of_run, 1)
             self.script("location.hash = '#08_scores'")  # a place of the page is no state
             self.assertIn("row 1 '", self.text("h1"))
@@ -551,9 +563,8 @@ class Address(BrowserTest):
 
 class ThePage(BrowserTest):
     def test_hostile_tokens_stay_text(self):
-        for browser in self.browsers.values():
-            self.browser = browser
-            out = self.trace("hostile", "--model", MINI, "--text", HOSTILE)
+        for _ in self.each_look():
+            out = trace("hostile", "--model", MINI, "--text", HOSTILE)
             self.open(out / "trace.html")
             self.n = len((out / "tokens.csv").read_text().splitlines()) - 1
             words = self.all(".sentence [role=radio]")
@@ -565,11 +576,10 @@ class ThePage(BrowserTest):
             self.assert_quiet()
 
     def test_without_script_it_reads_as_before(self):
-        browser = open_browser(scripts=False)
-        self.addCleanup(browser.quit)
-        out = self.trace("default", *TRACES["default"])
-        browser.get((out / "trace.html").as_uri())
-        body = browser.find_element(By.TAG_NAME, "main").text
+        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setScriptExecutionDisabled", {"value": False})
+        self.browser.get((trace("default", *TRACES["default"]) / "trace.html").as_uri())
+        body = self.one("main").text
         for says in ("How row 4", "3. It scores every row, and the scores become weights", "gives most weight to row 1", "The attention pattern", "The symbols"):
             self.assertIn(says, body)
         for says in ("Play with this page", "Predict first", "The divisor", "recomput"):
@@ -585,7 +595,7 @@ class ThePage(BrowserTest):
                 self.assertEqual(picture.get_attribute("role"), "img")
                 self.assertTrue(picture.get_attribute("aria-label"))
             self.assertEqual(self.one("[role=status]").get_attribute("aria-live"), "polite")
-            self.click(self.all(".sentence [role=radio]")[2])
+            self.click_word(2)
             self.assertRegex(self.text("[role=status]"), "^Row 2 ' sat' asks. It gives most weight to 0 'The': .434.")
             grid = self.one("table[role=grid]")
             cell = grid.find_element(By.CSS_SELECTOR, "td[tabindex='0']")
@@ -600,15 +610,14 @@ class ThePage(BrowserTest):
 
     def test_sizes(self):
         twenty = "one river seven green clock paper lamp one river seven green clock paper lamp one river seven green clock paper"
-        page = self.trace("twenty", "--model", MINI, "--text", twenty, "--layer", "3") / "trace.html"
+        page = trace("twenty", "--model", MINI, "--text", twenty, "--layer", "3") / "trace.html"
         self.assertLess(page.stat().st_size, 1_500_000)
         if "real" in TRACES:
-            self.assertLess((self.trace("real", *TRACES["real"]) / "trace.html").stat().st_size, 3_000_000)
+            self.assertLess((trace("real", *TRACES["real"]) / "trace.html").stat().st_size, 3_000_000)
 
     def test_every_action_is_fast_at_100_tokens(self):
-        out = self.trace("hundred", "--model", MINI, "--text-file", SOURCE / "tests/reference/100-tokens.txt")
-        for browser in self.browsers.values():
-            self.browser = browser
+        out = trace("hundred", "--model", MINI, "--text-file", SOURCE / "tests/reference/100-tokens.txt")
+        for _ in self.each_look():
             self.open(out / "trace.html")
             self.browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})  # of this thread: others may be busy
             times = {}
@@ -639,11 +648,10 @@ class ThePage(BrowserTest):
 
 class OtherPages(BrowserTest):
     def test_compare_flips(self):
-        a, b = self.trace("default", *TRACES["default"]), self.trace("default-unscaled", *TRACES["default"], "--experiment", "unscaled")
+        a, b = trace("default", *TRACES["default"]), trace("default-unscaled", *TRACES["default"], "--experiment", "unscaled")
         page = self.folder / "difference.html"
         onehead("compare", a, b, "--html", page)
-        for browser in self.browsers.values():
-            self.browser = browser
+        for _ in self.each_look():
             self.browser.get(page.as_uri())
             sides = self.all(".pair > section")
             self.assertEqual([side.is_displayed() for side in sides], [True, True])
@@ -664,12 +672,11 @@ class OtherPages(BrowserTest):
         out = self.folder / "lessons"
         for name, expected in panels.items():
             self.assertEqual(run(name, "--model", MINI, "--out", out).returncode, 0)
-            for browser in self.browsers.values():
-                self.browser = browser
+            for _ in self.each_look():
                 self.open(out / name / "lesson.html")
                 self.assertRegex(self.text("#recomputed"), r"^(\d+) of \1 numbers recomputed here: the same bits")
                 self.assertEqual([p.get_attribute("class").split()[1] for p in self.all(".panel")], ["controls", *expected])
-                self.click(self.all(".sentence [role=radio]")[2])
+                self.click_word(2)
                 self.assertIn("the panels follow row 2 ' sat', the text tells of row 4 ' the'", self.text(".changes"))
                 self.assert_quiet()
 

@@ -1,29 +1,25 @@
 """The pages: read by a parser as a screen reader would, and laid out by a browser as a person sees them."""
 import base64
 import hashlib
-import html
 import html.parser
-import json
+import pathlib
 import re
-import shutil
-import subprocess
+import sys
 import unittest
 
-from programs import MINI, SOURCE, SHARED, ProgramTest, onehead, run
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "browser"))
+from browser import open_browser, set_look  # noqa: E402
+from programs import MINI, SOURCE, SHARED, ProgramTest, onehead, run  # noqa: E402
 
 FOX = SOURCE / "data" / "texts" / "fox.txt"
 HOSTILE = "<b>bold</b> \"quoted\" 'single' & \U0001F600 \u05e9\u05dc\u05d5\u05dd \u202eevil</title><script>alert(1)</script> =1+1"
 TWENTY = "one river seven green clock paper lamp one river seven green clock paper lamp one river seven green clock paper"
 
-# A page in a frame of a width: what only a browser knows, left in the title where it can be read.
-FRAME = """<!doctype html><meta charset="utf-8"><iframe id="f" style="width: WIDTHpx; height: 900px; border: 0" srcdoc="PAGE"></iframe>
-<script>addEventListener("load", () => {
-  const page = f.contentDocument, view = f.contentWindow;
-  const texts = [...page.querySelectorAll("p, li, td, th, dd, text")].filter(e => e.textContent.trim());
-  document.title = JSON.stringify([page.documentElement.scrollWidth <= view.innerWidth, view.innerWidth,
-    Math.min(...texts.map(e => parseFloat(view.getComputedStyle(e).fontSize))),
-    [...page.querySelectorAll("figure")].every(e => e.getBoundingClientRect().right <= view.innerWidth)]);
-})</script>"""
+# What only a browser knows of a page: whether it fits, its width, the smallest font, and whether every figure fits.
+MEASURE = """
+const texts = [...document.querySelectorAll("p, li, td, th, dd, text")].filter(e => e.textContent.trim());
+return [document.documentElement.scrollWidth <= innerWidth, innerWidth, Math.min(...texts.map(e => parseFloat(getComputedStyle(e).fontSize))),
+  [...document.querySelectorAll("figure")].every(e => e.getBoundingClientRect().right <= innerWidth)];"""
 
 
 class Page(html.parser.HTMLParser):
@@ -227,27 +223,22 @@ class Content(HtmlTest):
         self.assertIn("<style>", picture)
 
 
-@unittest.skipUnless(shutil.which("chromium"), "SKIPPED: chromium is not here")
 class Browser(HtmlTest):
-    def browse(self, file, width, *options):
-        command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/browser",
-                   "--enable-logging=stderr", "--disable-background-networking", "--no-first-run", f"--window-size={width},900", *options, file.as_uri()]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = open_browser()
+        cls.addClassCleanup(cls.browser.quit)
 
-    def measure(self, file, width):
-        """Whether the page fits, its width, the smallest font, and whether every figure fits."""
-        page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", file.read_text())
-        frame = self.folder / "frame.html"
-        frame.write_text(FRAME.replace("WIDTH", str(width)).replace("PAGE", html.escape(page)))
-        return json.loads(re.search(r"<title>(\[.*?\])</title>", self.browse(frame, 1700, "--dump-dom").stdout).group(1))
+    def open(self, file, width):
+        set_look(self.browser, "light", width)
+        self.browser.get(file.as_uri())
+        self.assertEqual(self.browser.get_log("browser"), [], file)
 
     def test_no_complaints(self):
-        pages = [self.page("--text", HOSTILE)]
         onehead("causality", "--model", MINI, "--change", "1=dog", "--html", self.folder / "moved.html")
-        for file in [*pages, self.folder / "moved.html"]:
-            result = self.browse(file, 1000, "--dump-dom")
-            self.assertNotIn("CONSOLE", result.stderr)
-            self.assertIn("<main", result.stdout)
+        for file in [self.page("--text", HOSTILE), self.folder / "moved.html"]:
+            self.open(file, 1000)
+            self.assertEqual(self.browser.execute_script("return document.querySelectorAll('main').length"), 1)
 
     def test_fits_a_telephone_and_a_projector(self):
         files = []
@@ -260,7 +251,8 @@ class Browser(HtmlTest):
             onehead("heads", "--model", MINI, "--worth", *text, "--html", files[-1])
         for file in files:
             for width in (400, 1600):
-                fits, seen, smallest, figures = self.measure(file, width)
+                self.open(file, width)
+                fits, seen, smallest, figures = self.browser.execute_script(MEASURE)
                 self.assertEqual((fits, figures, seen), (True, True, width), f"{file} at {width}")
                 self.assertGreaterEqual(smallest, 10.5)
 
