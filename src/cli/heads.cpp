@@ -82,7 +82,8 @@ int run(Arguments const& arguments) {
     std::optional<Inline> next;
     if (with_worth) {
         auto const progress = [shows = isatty(STDERR_FILENO) != 0](std::size_t done, std::size_t all) {
-            if (shows) fmt::print(stderr, "\rlayer {} of {}\x1b[K{}", done, all, done == all ? "\r\x1b[K" : "");
+            if (shows)
+                fmt::print(stderr, "\rlayer {} of {}\x1b[K{}", done, all, done == all ? "\r\x1b[K" : "");
         };
         Worth const worth = worth_of_heads(*model, request, layer, progress);
         add_worth(heads, worth);

@@ -185,8 +185,8 @@ void next_page(Model const& model, json const& question, Answer& answer) {
     request.progress = [n = model.config().n_layer](std::size_t layer) { tell(layer, n); };
     constexpr std::size_t top = 10;
     auto const [prepared, next, likely] = next_tokens(model, request, top);
-    answer.add("facts.json", json{{"fingerprint", trace(prepared, request.experiment).fingerprint()},
-                                  {"row", next.row}});
+    answer.add("facts.json",
+               json{{"fingerprint", trace(prepared, request.experiment).fingerprint()}, {"row", next.row}});
     answer.add("page.html",
                html(next_report(prepared.facts, prepared.tokens, request.experiment, next, likely)));
 }

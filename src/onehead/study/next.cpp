@@ -206,7 +206,8 @@ Worth worth_of_heads(Matrix residual, std::optional<std::size_t> wanted, Blocks 
     std::size_t all = 0;
     for (std::size_t first = begin; first < end; first += at_a_time) all += blocks.n_layer - first;
 
-    Worth result{.row = row_count(residual) - 1};
+    Worth result;
+    result.row = row_count(residual) - 1;
     std::size_t done = 0;
     for (std::size_t first = begin; first < end; first += at_a_time) {
         Matrix as_it_is;

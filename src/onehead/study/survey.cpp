@@ -78,7 +78,7 @@ std::vector<HeadSurvey> survey_block(Matrix const& residual, AttentionWeights co
                                      std::vector<int> const& ids, SeePattern const& see) {
     std::vector<HeadSurvey> surveys;
     for (Views const& head : read_all_heads(residual, block)) {
-        Matrix const scores = dot_rows(head.q, head.k);                    // [query_pos, key_pos]
+        Matrix const scores = dot_rows(head.q, head.k);                   // [query_pos, key_pos]
         Matrix const pattern = pattern_of(scores, column_count(head.q));  // [query_pos, key_pos]
         surveys.push_back(survey_head(scores, pattern, ids));
         surveys.back().layer = layer;
