@@ -168,7 +168,7 @@ void lesson(Lesson& l) {
                                   terms::k,
                                   terms::v};
     l.show(vector_table(l.trace(), steps));
-    l.play("worked");
+    l.play("worked", terms::q);
     ask_how_many_rows(l, x);
     ask_about_databases(l);
     ask_about_key_bias(l, q, k);

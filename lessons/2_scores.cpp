@@ -172,7 +172,7 @@ void ask_how_large(Lesson& l, Matrix const& scores) {
     l.check_with(fmt::format("awk -F, 'NR > 1 {{ for (j = NF - {}; j <= NF; ++j) {{ a = $j < 0 ? -$j : $j; "
                              "if (a > m) m = a }} }} END {{ printf \"%.2f\\n\", m }}' {}/08_scores.csv",
                              column_count(scores) - 1, l.folder()),
-                 say("{}, without its sign.", fixed(std::fabs(largest), 2)));
+                 say("It prints {}, without a sign.", fixed(std::fabs(largest), 2)));
 }
 
 void lesson(Lesson& l) {

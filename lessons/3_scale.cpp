@@ -68,8 +68,9 @@ void ask_about_width(Lesson& l) {
         "the products no longer cancel, and a score grows with the width itself. Measured on 2000 made-up "
         "queries and keys of each width:");
     l.answer_with(width_table());
-    l.check_with(other_made_up_scores(width), say("About {}: it draws 2000 queries and keys of its own.",
-                                                  score(std::sqrt(static_cast<double>(width)))));
+    l.check_with(other_made_up_scores(width),
+                 say("It prints about {}: it draws 2000 queries and keys of its own.",
+                     score(std::sqrt(static_cast<double>(width)))));
 }
 
 void ask_about_a_lead(Lesson& l) {
@@ -84,7 +85,7 @@ void ask_about_a_lead(Lesson& l) {
             fixed(exponential(8), 0), fmt::format("{:.4g}", 8 / divisor), fmt::format("{:.4g}", 8 / divisor),
             fixed(exponential(8 / divisor), 2)));
     l.check_with(fmt::format("awk 'BEGIN {{ print exp(8), exp(8 / {}) }}'", root),
-                 say("{} and {}.", fmt::format("{:.6g}", exponential(8)),
+                 say("It prints {} and {}.", fmt::format("{:.6g}", exponential(8)),
                      fmt::format("{:.6g}", exponential(8 / divisor))));
 }
 
@@ -163,7 +164,7 @@ void lesson(Lesson& l) {
                 "The last line is the same head unscaled: its weights without the division.{}",
                 l.token(l.row()), score((*most - *least) * c.divisor), score(*most - *least),
                 l.row() + 1 < row_count(scores) ? " The -inf of a later row is the mask of lesson 4." : ""));
-    l.play("divisor");
+    l.play("divisor", terms::scaled_scores);
     ask_about_width(l);
     ask_about_a_lead(l);
     ask_about_sharpness(l, unscaled);

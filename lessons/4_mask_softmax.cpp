@@ -43,7 +43,7 @@ void ask_what_is_masked(Lesson& l, Matrix const& pattern) {
                                                            : say("{} of them are", seen.exact_zeros)),
         change(seen.worst_sum)));
     l.check_with(fmt::format("grep -o ',-inf' {}/10_masked_scores.csv | wc -l", l.folder()),
-                 say("{}.", seen.later));
+                 say("It prints {}.", seen.later));
 }
 
 void ask_about_other_masks(Lesson& l) {
@@ -52,7 +52,7 @@ void ask_about_other_masks(Lesson& l) {
     l.ask(say("What would these rules make of the weights of row {} instead? (a) no mask; (b) the mask after "
               "the softmax, which sets weights to 0; (c) 0 instead of -inf; (d) -10000 instead of -inf.",
               l.token(l.row())),
-          8);
+          6);
     l.answer_with(mask_table(masks));
     if (l.row() + 1 == l.trace().tokens.size()) {
         l.answer(
@@ -110,7 +110,7 @@ void ask_about_row_0(Lesson& l, Matrix const& pattern) {
         l.check_with(fmt::format("awk -F, 'NR > 3 {{ s += $(NF - {}); ++rows }} END {{ printf \"%.3f\\n\", s "
                                  "/ rows }}' {}/11_softmax.csv",
                                  n - 1, l.folder()),
-                     say("{}.", fixed(given, 3)));
+                     say("It prints {}.", fixed(given, 3)));
         return;
     }
     l.check_with(fmt::format("cat {}/11_softmax.csv", l.folder()), "Row 0 begins with a 1.");
@@ -136,7 +136,7 @@ void ask_about_blending(Lesson& l, Matrix const& pattern, Matrix const& unscaled
                         "= $j; if (m >= .9) ++rows[FILENAME] }} END {{ print rows[ARGV[1]] + 0, "
                         "rows[ARGV[2]] + 0 }}' {}/11_softmax.csv {}/11_softmax.csv",
                         n - 1, l.folder(), l.folder_of("unscaled")),
-        say("{} and {}.", scaled_rows, unscaled_rows));
+        say("It prints {} and {}.", scaled_rows, unscaled_rows));
 }
 
 void lesson(Lesson& l) {
@@ -151,14 +151,14 @@ void lesson(Lesson& l) {
         "The whole square of weights is the attention pattern of this head: one row for each token, which "
         "says where its attention went.");
     l.show(pattern_grid(l.trace()));
-    l.play("mask");
+    l.play("mask", terms::softmax);
     ask_what_is_masked(l, pattern);
     ask_about_other_masks(l);
     ask_about_row_0(l, pattern);
     ask_about_blending(l, pattern, trace(l.run(), "unscaled")[terms::softmax]);
     std::size_t const most = describe_pattern_row(row(pattern, l.row())).favourite;
     l.ask(say("What is the largest weight of row {}, on row {}, made of?", l.token(l.row()), l.token(most)),
-          6);
+          5);
     l.answer_worked(terms::softmax, l.row(), most);
 }
 

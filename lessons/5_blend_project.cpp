@@ -164,7 +164,7 @@ void lesson(Lesson& l) {
             "up: {}.",
             l.token(l.row()), in_words(l.trace(), l.row())));
     l.show(blend_table(l.trace()));
-    l.play("mixer");
+    l.play("mixer", terms::blend);
     ask_what_dominates(l, blend);
     l.ask(say("What is the first number of the blend of row {}, d0, made of?", l.token(l.row())), 6);
     l.answer_worked(terms::blend, l.row(), 0);

@@ -76,19 +76,22 @@ Document course(fs::path const& folder, Trace const& trace) {
         "computed from that run.");
     page.add(sentence(trace));
     page.add(run_facts(trace));
-    page.chapter("The lessons");
+    Document list, beside;
+    list.chapter("The lessons");
     for (fs::path const& lesson : lessons) {
         Json const about = lesson_in(lesson);
         if (about.is_null()) continue;
         std::string const name = lesson.filename().string();
-        page.part(Link{"Lesson " + about.value("title", name), name + "/lesson.html"});
-        page.paragraph(about.value("question", ""));
+        list.part(Link{"Lesson " + about.value("title", name), name + "/lesson.html"});
+        list.paragraph(about.value("question", ""));
         for (Json const& more : about.value("pages", Json::array()))
-            further.push_back(say("{}", Link{more.value("says", ""), name + "/" + more.value("file", "")}));
+            further.push_back(say("Lesson {}: {}", name.substr(0, 1),
+                                  Link{more.value("says", ""), name + "/" + more.value("file", "")}));
     }
-    page.chapter("The attention pattern that they lead to");
-    page.blocks.push_back({pattern_picture(trace)});
-    page.paragraph(pattern_sentence(trace, trace.facts.row));
+    beside.chapter("The pattern that they lead to");
+    beside.blocks.push_back({pattern_picture(trace)});
+    beside.paragraph(pattern_sentence(trace, trace.facts.row));
+    page.add(Pair{std::move(list.blocks), std::move(beside.blocks)});
     page.chapter("Where to go on");
     if (!further.empty()) page.add(Bullets{further});
     page.paragraph(
@@ -156,10 +159,10 @@ void Lesson::add(Block block) {
     if (answers_ != Answers::alone) blocks_.push_back(std::move(block));
 }
 
-void Lesson::play(std::string_view panel) {
+void Lesson::play(std::string_view panel, Term const& step) {
     if (answers_ != Answers::given) return;  // a handout is for paper, and would give its answers away
     add({Panel{panel}});
-    has_panels_ = true;
+    if (!played_) played_ = step;
 }
 
 void Lesson::show_and_keep(std::string const& name, Picture picture) {
@@ -229,7 +232,7 @@ Document Lesson::document(bool names_files) const {
         fmt::format("Lesson {}{}", subject_.title, answers_ == Answers::alone ? ": the answers" : ""));
     page.add(sentence(trace_));
     page.add(run_facts(trace_));
-    if (has_panels_) page.add(Panel{"controls"});
+    if (played_) page.add(Panel{"controls", played_->name});
     page.add_all(blocks_);
     if (!checks_.empty()) {
         page.chapter("To check an answer");
@@ -244,7 +247,7 @@ Document Lesson::document(bool names_files) const {
     for (auto const& [file, says] : pages_) page.aside(say("{}: {}", Link{file, file}, says));
     if (!steps.empty()) page.aside(say("The steps of this lesson, for every row: {}.", list(steps)));
     page.aside(say("All lessons: {}", Link{"../index.html", "../index.html"}));
-    if (has_panels_) page.add(explorer(trace_));
+    if (played_) page.add(explorer(trace_));
     return page;
 }
 
@@ -281,9 +284,11 @@ void Lesson::keep_trace(Trace const& trace, std::string const& below) {
         keep_file(below + "/trace.json", trace_json(trace, names));
         pages_.emplace_back(
             below + "/trace.html",
-            fmt::format("{}{}, {}", head_name(trace.facts),
-                        trace.facts.experiment.empty() ? "" : ", " + trace.facts.experiment,
-                        trace.facts.text == trace_.facts.text ? "the whole story" : label(trace.facts.text)));
+            trace.facts.text == trace_.facts.text
+                ? fmt::format(
+                      "{}, {}: every step with its picture", head_name(trace.facts),
+                      trace.facts.experiment.empty() ? "as GPT-2 computes it" : trace.facts.experiment)
+                : fmt::format("another head, {}, on {}", head_name(trace.facts), label(trace.facts.text)));
         return;
     }
     std::vector<Term> all;

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,8 +97,9 @@ public:
         add(block_of(std::move(block)));
     }
     void show_and_keep(std::string const& name, Picture picture);  // and name.svg
-    void play(
-        std::string_view panel);  // something to play with, on the page for a browser: see pages/panels.js
+    // Something to play with, on the page for a browser (see pages/panels.js), and the step that it begins
+    // with.
+    void play(std::string_view panel, Term const& step = terms::scores);
 
     // Numbers that the next question needs and its answer shows: only a handout prints them before it.
     template <typename B>
@@ -159,7 +161,7 @@ private:
     std::filesystem::path folder_;
     Answers answers_;
     Contents blocks_;
-    bool has_panels_ = false;
+    std::optional<Term> played_;  // the step that panels begin with, if there are panels
     int questions_ = 0;
     std::vector<std::pair<int, std::string>> checks_;  // of a handout: the question's number, and the command
     std::vector<OutputFile> files_;

@@ -29,7 +29,7 @@ int run(Arguments const& arguments) {
     std::optional<std::string> append, html_file;
     Options options{"onehead causality --change POS=WORD [options]", examples};
     options.add("change", "POS=WORD", change, "put another word at a position; it keeps the space before it");
-    options.add("append", "WORDS", append, "let words follow");
+    options.add("append", "WORDS", append, "append words to the text");
     add_run_options(options, run);
     add_experiment_option(options, run);
     options.add("html", "F", html_file, "write a page to this file too");
@@ -58,6 +58,6 @@ int run(Arguments const& arguments) {
 }  // namespace
 
 Subcommand const causality_command{"causality",
-                                   "change a word or append some: which rows move, and may they?", run, 2};
+                                   "change a word or append some: which rows move, and can they?", run, 2};
 
 }  // namespace onehead

@@ -243,6 +243,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const check_command{"check", "hold a trace against what another implementation computed", run, 2};
+Subcommand const check_command{"check", "compare a trace with the values of another implementation", run, 2};
 
 }  // namespace onehead

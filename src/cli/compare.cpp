@@ -57,6 +57,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const compare_command{"compare", "hold two traces against each other, step by step", run, 2};
+Subcommand const compare_command{"compare", "compare two traces step by step", run, 2};
 
 }  // namespace onehead

@@ -55,6 +55,7 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const excerpt_command{"excerpt", "cut out of a model what one layer needs on one text", run};
+Subcommand const excerpt_command{"excerpt", "write a small file with everything one layer needs for one text",
+                                 run};
 
 }  // namespace onehead

@@ -59,7 +59,7 @@ int run(Arguments const& arguments) {
     bool with_worth = false;
     Options options{"onehead heads [options]", examples};
     add_text_options(options, run);
-    options.add("layer", "L", run.layer, "the heads of this layer alone, from 0");
+    options.add("layer", "L", run.layer, "only the heads of this layer, from 0");
     options.add_flag("worth", with_worth, "silence each head in turn: what is it worth to the next token?");
     options.add("row", "R", run.row,
                 "the row after which the next token comes, with --worth (default: the last)");

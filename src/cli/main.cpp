@@ -14,7 +14,8 @@ namespace {
 
 void print_help() {
     fmt::print(
-        "onehead: one attention head of GPT-2, every number of it\n\nusage: onehead COMMAND [options]\n\n");
+        "onehead: one attention head of GPT-2, with every intermediate value\n\nusage: onehead COMMAND "
+        "[options]\n\n");
     for (Subcommand const* command : commands) fmt::print("  {:<12} {}\n", command->name, command->does);
     fmt::print(
         "\n`onehead COMMAND --help` tells more, with examples. `onehead --version` prints the version.\n"

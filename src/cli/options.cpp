@@ -42,14 +42,14 @@ void add_text_options(Options& options, RunOptions& run) {
                 "a checkpoint folder, an excerpt file, or a folder in data (default: $ONEHEAD_MODEL, else "
                 "gpt2-mini)");
     options.add("threads", "N", run.threads,
-                "how many threads compute; changes no bit (default: as many as the machine has processors)");
+                "how many threads to use; the numbers stay bit-identical (default: one per processor)");
 }
 
 void add_run_options(Options& options, RunOptions& run) {
     add_text_options(options, run);
     options.add("layer", "L", run.layer, "the layer, from 0 (default: 0, or the one that an excerpt holds)");
     options.add("head", "H", run.head, "the head, from 0 (default: 0)");
-    options.add("row", "R", run.row, "the row whose view the pages take, from 0 (default: the last but one)");
+    options.add("row", "R", run.row, "the row that the pages follow, from 0 (default: the last but one)");
 }
 
 void add_experiment_option(Options& options, RunOptions& run) {
@@ -380,7 +380,7 @@ bool Options::read(Arguments const& arguments) {
     auto const end = std::find(arguments.begin(), arguments.end(), "--");
     bool const wants_help = std::any_of(arguments.begin(), end,
                                         [](auto const& word) { return word == "--help" || word == "-h"; });
-    described_->options.add_options()("help,h", "this");
+    described_->options.add_options()("help,h", "print this help");
     if (wants_help) {
         described_->print();
         return false;

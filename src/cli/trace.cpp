@@ -38,7 +38,7 @@ int run(Arguments const& arguments) {
     options.add("format", "text,csv", given_formats,
                 "what to write: " + format_names() + ", joined by commas (default: text,csv)");
     options.add_flag("tidy", tidy,
-                     "write the scores and weights in long form too, a line for each cell, for plots");
+                     "write the scores and weights in long form too, one line per cell, for plots");
     options.add_flag("quiet", quiet, "print nothing");
     if (!options.read(arguments)) return 0;
     if ((tidy || given_formats) && !out)
@@ -63,6 +63,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const trace_command{"trace", "run one head on a text and write down every step", run};
+Subcommand const trace_command{"trace", "run one head on a text and record every step", run};
 
 }  // namespace onehead

@@ -244,9 +244,11 @@ struct Pair {
     Contents left, right;
 };
 
-// For a browser only: a place that the page's script fills with something to play with, by its name.
+// For a browser only: a place that the page's script fills with something to play with, by its name; and the
+// step that the page is about, if it is about one.
 struct Panel {
     std::string_view name;
+    std::string_view about = {};
 };
 
 // For a browser only: a script (without network, allowed by its hash alone), and the data that it reads as

@@ -61,7 +61,7 @@ constexpr std::array table{
     Format{"text", "trace.txt, a page to read", text_files},
     Format{"csv", "a table for each step, and tokens.csv", csv_files},
     Format{"npy", "an array for each step, for numpy.load", npy_files},
-    Format{"tidy", "a line for each cell of the scores and weights, for plots", tidy_files},
+    Format{"tidy", "one line per cell of the scores and weights, for plots", tidy_files},
     Format{"html", "trace.html, the page with pictures, for a browser", html_files},
     Format{"svg", "pattern.svg, the picture of the attention pattern", svg_files},
 };

@@ -234,7 +234,8 @@ struct Html {
         return element("p", inside + as_markup(formula.words), {{"class", "formula"}});
     }
     Markup operator()(CodeBlock const& code) const {
-        return element("pre", inline_element("code", as_markup(code.text)));
+        return element("pre", inline_element("code", as_markup(code.text)),
+                       {{"class", code.language.empty() ? "drawing" : ""}});
     }
     Markup operator()(Command const& command) const {
         return element("div",
@@ -289,7 +290,8 @@ struct Html {
                        {{"class", "pair"}});
     }
     Markup operator()(Panel const& panel) const {
-        return element("div", {}, {{"data-panel", std::string{panel.name}}});
+        return element("div", {},
+                       {{"data-panel", std::string{panel.name}}, {"data-about", std::string{panel.about}}});
     }
     Markup operator()(Program const& program) const {
         Markup const data = program.json.empty()

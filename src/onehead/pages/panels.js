@@ -162,7 +162,7 @@ class Page {
   constructor(root, data, address) {
     Object.assign(this, {root, data, address, head: headOf(data), panels: [], places: [], guesses: {}, stop: new AbortController()});
     const run = {divisor: data.divisor || Math.sqrt(data.d_head), mask: Object.hasOwn(OVER, data.mask) ? data.mask : '-inf'};
-    this.start = {row: data.row, ...run, shift: 0, cell: null, step: 'scores', order: 'index', without: '', predict: false};
+    this.start = {row: data.row, ...run, shift: 0, cell: null, step: this.about(), order: 'index', without: '', predict: false};
     this.marks = [1, Math.sqrt(data.d_head), Math.sqrt(data.d_model)];
     this.state = {...this.start, ...this.readAddress()};
     this.known = new Map();
@@ -249,14 +249,21 @@ class Page {
     return state;
   }
 
-  // The cell under the microscope: by default the score of the row's favourite.
+  // The step that the page is about: that of a lesson, else the scores.
+  about() {
+    const place = this.root.querySelector('[data-about]'), step = place && place.dataset.about;
+    return step && Object.hasOwn(WORKS, step) && this.head[step] ? step : 'scores';
+  }
+
+  // The cell under the microscope: by default the row's favourite, or the first number of a vector.
   get cell() {
     if (this.state.cell) {
       const [step, row, column] = this.state.cell.split(',');
       return {step, row: Number(row), column: Number(column)};
     }
     const weights = this.asRun().softmax;
-    return {step: 'scores', row: this.row, column: weights.indexOf(Math.max(...weights))};
+    const {step} = this.start, {pairs} = this.head.steps.find(({name}) => name === step);
+    return {step, row: this.row, column: pairs ? weights.indexOf(Math.max(...weights)) : 0};
   }
 
   look(step, row, column) {
@@ -829,7 +836,7 @@ function divisorPanel(page, place) {
   const flip = button('', () => divide(page.state.divisor === one ? root : one), {class: 'flip'});
   const list = make('div'), figures = make('p', {class: 'verdict'});
   panel(place, 'divisor', 'The divisor',
-        make('p', {}, 'Softmax is exponential in the gaps. Dividing every score narrows the gaps between them; undivided, often one row takes nearly everything.'),
+        make('p', {}, 'Softmax is exponential in the gaps. Dividing every score narrows the gaps between them; unscaled, often one row takes nearly everything.'),
         make('div', {class: 'tools'}, make('label', {class: 'wide'}, 'divide every score by ', slider), number),
         make('div', {class: 'tools'}, marks, flip), figures, list);
   return () => {
@@ -845,7 +852,7 @@ function divisorPanel(page, place) {
     list.replaceChildren(keyTable(page, page.shownKeys().filter(key => key <= page.row || weights[key] > 0), [
       {heading: 'key', cell: key => page.token(key)},
       {heading: 'score', cell: key => looker(page, 'scores', page.row, key, scoreText(values.scores[key]))},
-      {heading: 'divided', cell: key => looker(page, 'scaled_scores', page.row, key, scoreText(values.scaled_scores[key]))},
+      {heading: 'scaled', cell: key => looker(page, 'scaled_scores', page.row, key, scoreText(values.scaled_scores[key]))},
       {heading: 'weight', cell: key => [bar(weights[key], run[key]), looker(page, 'softmax', page.row, key, weightText(weights[key]))]},
     ], ['Row ', page.token(page.row), page.isChanged ? ': the mark on a bar is the weight in the run' : '']));
   };
@@ -860,7 +867,7 @@ function maskPanel(page, place) {
   const radios = [...MASK_NAMES].map(([kind, name]) => ({kind, input: make('input', {type: 'radio', name: 'mask', value: kind, onchange: () => page.set({mask: kind}, verdictFor())}), name}));
   const list = make('div'), total = make('div', {class: 'total'}), verdict = make('p', {class: 'verdict'});
   panel(place, 'mask', 'The mask',
-        make('p', {}, 'A row may not read what comes later. What if the mask were another one?'),
+        make('p', {}, 'A row cannot read what comes later. What if the mask were another one?'),
         make('fieldset', {class: 'tools plain'}, make('legend', {}, 'Written over the scores of later rows:'), radios.map(({input, name}) => make('label', {}, input, ` ${name}`))),
         total, verdict, list);
 
@@ -1004,12 +1011,12 @@ function mount(root, data, address = pageAddress()) {
   add(story);
   for (const sentence of root.querySelectorAll('.sentence')) add(sentenceOf(page, sentence));
   for (const svg of root.querySelectorAll('figure > svg')) {
-    const section = svg.closest('section[id]'), step = section ? section.id.slice(3) : svg.parentElement.ariaLabel === 'The attention pattern' ? 'softmax' : '';
+    const section = svg.closest('section[id]'), step = section ? section.id.slice(3) : (svg.parentElement.ariaLabel || '').startsWith('The attention pattern') ? 'softmax' : '';
     if (Object.hasOwn(WORKS, step) && page.head[step]) add(pictureOf(page, svg, step));
   }
   for (const table of root.querySelectorAll('table')) {
     const caption = table.caption ? table.caption.textContent : '';
-    if (caption === 'The attention pattern' && table.rows.length === page.n + 1 && data.first === 0 && data.end === page.n) add(patternOf(page, table));
+    if (caption.startsWith('The attention pattern') && table.rows.length === page.n + 1 && data.first === 0 && data.end === page.n) add(patternOf(page, table));
     else if (table.rows.length > 0 && table.rows[0].cells[0].textContent === 'pos') add(tokenTableOf(page, table));
   }
   const controls = places.find(({dataset}) => dataset.panel === 'controls');

@@ -95,6 +95,19 @@ void frame_row(Picture& picture, Window const& shown, std::size_t row) {
     if (shown.holds(row)) picture.framed_row = row - shown.first;
 }
 
+// What a picture of a step answers.
+std::string question_of(Term const& term) {
+    if (term == terms::scores) return "how strongly does each row want each row?";
+    if (term == terms::scaled_scores) return "how far apart are the scores after the scaling?";
+    if (term == terms::masked_scores) return "which scores does the mask leave?";
+    if (term == terms::softmax) return "where does each row look?";
+    return "which components are large, and in which rows?";
+}
+
+std::string title_of(Trace const& trace, Term const& term) {
+    return fmt::format("{} of {}: {}", file_stem(term), head_name(trace.facts), question_of(term));
+}
+
 }  // namespace
 
 bool is_masked(Term const& term, std::size_t query, std::size_t key, double value) {
@@ -104,7 +117,7 @@ bool is_masked(Term const& term, std::size_t query, std::size_t key, double valu
 Picture score_picture(Trace const& trace, Step const& step) {
     Window const shown = window_around(trace.facts.row, trace.tokens.size(), most_in_a_score_picture);
     Picture picture;
-    picture.title = fmt::format("{} of {}", file_stem(step.term), head_name(trace.facts));
+    picture.title = title_of(trace, step.term);
     picture.below = "Rows = query (reads), columns = key (is read)." + cut_note(trace, shown);
     picture.values = make_matrix(shown.size(), shown.size());
     picture.row_labels = picture.column_labels = labels_of(trace, shown);
@@ -127,7 +140,7 @@ Picture vector_picture(Trace const& trace, Step const& step) {
     Window const shown =
         is_one ? Window{0, 1} : window_around(trace.facts.row, trace.tokens.size(), most_in_a_vector_picture);
     Picture picture;
-    picture.title = fmt::format("{} of {}", file_stem(step.term), head_name(trace.facts));
+    picture.title = title_of(trace, step.term);
     picture.below = is_one ? "One vector for every row: each column is one component."
                            : "Each row is a position, each column one component." + cut_note(trace, shown);
     picture.values = make_matrix(shown.size(), column_count(step.values));
@@ -146,7 +159,7 @@ Picture vector_picture(Trace const& trace, Step const& step) {
 
 Picture pattern_picture(Trace const& trace) {
     Picture picture = score_picture(trace, trace.step(terms::softmax));
-    picture.title = "The attention pattern";
+    picture.title = "The attention pattern: " + question_of(terms::softmax);
     return picture;
 }
 
