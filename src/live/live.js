@@ -235,6 +235,7 @@ function refresh({isTyping = false} = {}) {
 
 function askForPage() {
   pause = 0;
+  writeAddress(false);
   program.ask('page', viewQuestion(), (answer, milliseconds) => {
     if (failed(answer)) return;
     element('error').textContent = '';
@@ -268,13 +269,14 @@ function complain(message, field = '') {
   element('text').setAttribute('aria-invalid', String(field === 'text'));
 }
 
-// The text, the head or something else was changed: a step that Back undoes. All that is typed in one go is one step.
+// The text, the head or something else was changed: a step that Back undoes. All that is typed in one go is one step, whose address
+// follows after a pause, since browsers refuse to change it for every key.
 let typed = '';  // what is being typed into: '' where nothing is
 
 function change(changes, {typing = ''} = {}) {
   Object.assign(state, changes);
   if (!typing) showControls();
-  writeAddress(!typing || typing !== typed);
+  if (!typing || typing !== typed) writeAddress(true);
   typed = typing;
   refresh({isTyping: typing !== ''});
 }
