@@ -27,15 +27,15 @@ function isThere() {
 """
 
 
-def open_browser():
-    """A Chromium without a window; skips the test where there is none."""
+def open_browser(logs=("browser",)):
+    """A Chromium without a window, with these logs; skips the test where there is none."""
     if CHROMIUM is None:
         raise unittest.SkipTest("SKIPPED: chromium is not here")
     options = Options()
     options.binary_location = CHROMIUM
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars", "--window-size=1200,1000"):
         options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", dict.fromkeys(logs, "ALL"))
     return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
 

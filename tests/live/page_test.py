@@ -17,14 +17,13 @@ import time
 import unittest
 import zipfile
 
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+for folder in ("cli", "browser"):
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / folder))
+from browser import open_browser, set_look  # noqa: E402
 from programs import SHARED, SOURCE, ProgramTest, onehead, MINI  # noqa: E402
 
 PAGE = pathlib.Path(os.environ["ONEHEAD_PAGE"]).resolve()
@@ -68,22 +67,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 class PageTest(ProgramTest):
     @classmethod
     def setUpClass(cls):
-        browser = shutil.which("chromium")
-        if browser is None:
-            raise unittest.SkipTest("SKIPPED: chromium is not here")
+        cls.driver = open_browser(("browser", "performance"))
+        cls.addClassCleanup(cls.driver.quit)
+        cls.driver.set_script_timeout(60)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=PAGE))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         cls.addClassCleanup(server.server_close)
         cls.addClassCleanup(server.shutdown)
         cls.places = {"disk": f"{PAGE.as_uri()}/index.html", "server": f"http://127.0.0.1:{server.server_port}/"}
-        options = Options()
-        options.binary_location = browser
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--window-size=1200,1000"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        cls.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-        cls.driver.set_script_timeout(60)
-        cls.addClassCleanup(cls.driver.quit)
 
     def tearDown(self):
         self.assertEqual([entry["message"] for entry in self.driver.get_log("browser")], [])
@@ -329,11 +320,19 @@ class PageTest(ProgramTest):
         self.wait_for(lambda: self.find("model").text == "gpt2-mini")
         self.assertEqual(self.settled(), first)
 
-    def test_the_keyboard_reaches_everything_and_nothing_is_wider_than_a_telephone(self):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False})
-        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+    def test_nothing_is_wider_than_a_telephone(self):
+        self.addCleanup(set_look, self.driver, "light", 1200)
+        for theme in ("light", "dark"):
+            set_look(self.driver, theme, 400)
+            self.open("disk", f"#text={'abc' * 40}%20cat&experiment=masked-after-softmax")
+            self.driver.execute_script("document.getElementById('models').open = true")
+            for view in ("trace", "compare", "causality", "next", "worked"):
+                self.choose("view", view)
+                wide = "const box = window.frames[0].document.documentElement; return [document.documentElement.scrollWidth - innerWidth, box.scrollWidth - box.clientWidth]"
+                self.assertLessEqual(max(self.driver.execute_script(wide)), 0, (theme, view))
+
+    def test_the_keyboard_reaches_everything(self):
         before = self.open("disk")
-        self.assertTrue(self.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"))
         self.find("text").send_keys(Keys.TAB)
         focused = self.driver.switch_to.active_element
         self.assertEqual(focused.get_attribute("aria-label"), "Layer 0, head 0")
