@@ -92,9 +92,7 @@ void ask_about_change(Lesson& l, std::size_t pos) {
                                          from == 1 ? "changes" : "keeps its weights, to the last bit")
                  : from == here ? fmt::format("All {} rows from there on change.", here)
                  : from == 0
-                     ? fmt::format("None of the {} rows from there on changes either: the scores move, but "
-                                   "by too little to move a weight.",
-                                   here)
+                     ? fmt::format("None of the {} rows from there on changes: only scores move.", here)
                      : fmt::format("{} of the {} rows from there on change.", from, here),
                  !causality.holds() ? "Something changed that must not (!)."
                  : from == 0        ? "A pattern need not depend on a word that its rows can see."
@@ -165,9 +163,9 @@ void ask_about_pytorch(Lesson& l) {
     auto const reference = pytorch_values(l.trace());
     if (!reference)
         return l.tell(
-            "For gpt2-mini and the text \"The cat sat on the mat\" such a pattern comes with this program, "
-            "and lesson 7 compares it if it is run without options. For another run, make one yourself and "
-            "compare it with the command \"onehead check\".");
+            "Such a pattern comes with this program for gpt2-mini and the text \"The cat sat on the mat\": "
+            "lesson 7 "
+            "without options compares it. For another run, make one and use \"onehead check\".");
     Trace const unscaled = trace(l.run(), "unscaled");
     Tolerance const tolerance = default_tolerance(terms::softmax, l.trace().facts.layer, false);
     Check const right = check(l.trace().step(terms::softmax), reference->pattern, tolerance);
