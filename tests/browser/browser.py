@@ -8,20 +8,25 @@ from selenium.webdriver.chrome.service import Service
 
 CHROMIUM = shutil.which("chromium")
 
-# Brings an element into view as a person would: not at all if it is there, and again if what came into view has moved it.
+# Brings an element into view as a person would: not at all if it is there, and until it has come to rest, because what
+# comes into view with it may be of another height than expected.
 SHOW = """
 const [element, done] = arguments;
 const frame = () => new Promise(requestAnimationFrame);
+const where = () => element.getClientRects()[0] || element.getBoundingClientRect();
 function isThere() {
-  const box = element.getClientRects()[0] || element.getBoundingClientRect();
+  const box = where();
   return box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight &&
       element.contains(document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2));
 }
 (async () => {
-  for (let attempt = 0; attempt < 4 && !isThere(); ++attempt) {
-    element.scrollIntoView({block: 'center', inline: 'center'});
+  for (let attempt = 0; attempt < 5; ++attempt) {
+    if (!isThere()) element.scrollIntoView({block: 'center', inline: 'center'});
+    const before = where();
     await frame();
     await frame();
+    const now = where();
+    if (isThere() && now.top === before.top && now.left === before.left) break;
   }
 })().then(done);
 """

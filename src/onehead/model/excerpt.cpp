@@ -105,8 +105,11 @@ void Excerpt::check_shapes() const {
 }
 
 std::string Excerpt::name() const {
-    return fmt::format("{} ({})", metadata_.model,
-                       printable(std::filesystem::path(weights_.file.name()).filename().string()));
+    return fmt::format("{} ({})", metadata_.model, file_name());
+}
+
+std::string Excerpt::file_name() const {
+    return printable(std::filesystem::path(weights_.file.name()).filename().string());
 }
 
 // Text and tokens. Another program may have this file and not our data. Which vocabulary an excerpt has shows

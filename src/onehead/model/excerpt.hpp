@@ -37,6 +37,7 @@ public:
     explicit Excerpt(std::filesystem::path const& path);
 
     std::string name() const override;  // "openai-community/gpt2 (block0.safetensors)"
+    std::string file_name() const override;
     Config const& config() const override { return weights_.config; }
 
     // The vocabulary that comes with the program, where it is the excerpt's too; throws an Error where not.

@@ -51,7 +51,8 @@ public:
     Model& operator=(Model const&) = delete;
     Model& operator=(Model&&) = delete;
 
-    virtual std::string name() const = 0;  // for people: "gpt2-mini"
+    virtual std::string name() const = 0;                     // for people: "gpt2-mini"
+    virtual std::string file_name() const { return name(); }  // where it is, without its folder
     virtual Config const& config() const = 0;
 
     // The vocabulary, read when it is first asked for. Throws an Error where there is none.

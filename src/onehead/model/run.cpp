@@ -64,6 +64,7 @@ Case make_case(Model const& model, std::vector<int> const& ids, Request const& r
 Facts describe(Model const& model, Request const& request, Case const& c, std::vector<int> const& ids) {
     Facts facts;
     facts.model = model.name();
+    facts.model_file = model.file_name();
     facts.weights_sha256 = weights_sha256(c);
     facts.layer = request.layer;
     facts.head = request.head;

@@ -149,9 +149,7 @@ std::string options_of(Trace const& trace) {
     if (facts.layer != 0) options += fmt::format(" --layer {}", facts.layer);
     if (facts.head != 0) options += fmt::format(" --head {}", facts.head);
     if (!facts.experiment.empty()) options += " --experiment " + facts.experiment;
-    std::string model = facts.model;  // "gpt2", or "gpt2 (block5.safetensors)"
-    if (model.ends_with(')') && model.find('(') != std::string::npos)
-        model = model.substr(model.find('(') + 1, model.size() - model.find('(') - 2);
+    std::string const& model = facts.model_file.empty() ? facts.model : facts.model_file;
     if (model != "gpt2-mini") options += " --model " + shell_quoted(model);
     return options;
 }

@@ -93,8 +93,20 @@ Markup label_markup(std::string const& quoted) {
     return inline_element("bdi", as_markup(quoted), {{"class", classes}, {"dir", "ltr"}});
 }
 
+// Text, in which a line does not break between "-" and "inf".
+Markup text_markup(std::string_view text) {
+    constexpr std::string_view infinity = "-inf";
+    Markup out;
+    for (std::size_t at = 0; (at = text.find(infinity)) != std::string_view::npos;) {
+        out +=
+            as_markup(text.substr(0, at)) + inline_element("span", as_markup(infinity), {{"class", "token"}});
+        text.remove_prefix(at + infinity.size());
+    }
+    return out + as_markup(text);
+}
+
 struct Words {
-    Markup operator()(std::string const& text) const { return as_markup(text); }
+    Markup operator()(std::string const& text) const { return text_markup(text); }
     Markup operator()(Label const& label) const {
         if (label.position.empty()) return label_markup(label.quoted);
         return inline_element("span", as_markup(label.position + " ") + label_markup(label.quoted),

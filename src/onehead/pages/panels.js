@@ -65,6 +65,10 @@ function cellText(step, value) {
   return step.pairs ? scoreText(value) : fixed(value, 3);
 }
 
+function counted(count, thing) {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+}
+
 // Shades, as class names of the style sheet; see picture.cpp.
 
 function weightShade(value) {
@@ -136,8 +140,21 @@ function recompute(head, data, settings) {
   return found;
 }
 
-// The page's address after the #: a state that can be linked, bookmarked and reloaded.
+// The page's address after the #: a state that can be linked, bookmarked and reloaded. Browsers complain about pages that
+// write theirs some hundred times in half a minute, as a slider does, so after many it is written once a second.
 function pageAddress() {
+  const written = [];
+  let next = null, timer = 0;
+  function write() {
+    timer = 0;
+    written.push(performance.now());
+    if (written.length > MOST_WRITTEN) written.shift();
+    try {
+      history.replaceState(null, '', location.href.split('#')[0] + (next ? `#${next}` : ''));
+    } catch {
+      // A page inside of another one has no address of its own.
+    }
+  }
   return {
     read: () => {
       try {
@@ -147,20 +164,21 @@ function pageAddress() {
       }
     },
     write: text => {
-      try {
-        history.replaceState(null, '', location.href.split('#')[0] + (text ? `#${text}` : ''));
-      } catch {
-        // A page inside of another one has no address of its own.
-      }
+      next = text;
+      const isOften = written.length === MOST_WRITTEN && performance.now() - written[0] < 30000;
+      if (!isOften) write();
+      else if (timer === 0) timer = setTimeout(write, 1000);
     },
     listen: (changed, signal) => addEventListener('hashchange', changed, {signal}),
   };
 }
 
+const MOST_WRITTEN = 60;  // addresses in half a minute
+
 // A page with its state. Panels read `state` and `values`, and change the state with `set`.
 class Page {
   constructor(root, data, address) {
-    Object.assign(this, {root, data, address, head: headOf(data), panels: [], places: [], guesses: {}, stop: new AbortController()});
+    Object.assign(this, {root, data, address, head: headOf(data), panels: [], places: [], guesses: {}, undo: [], stop: new AbortController()});
     const run = {divisor: data.divisor || Math.sqrt(data.d_head), mask: Object.hasOwn(OVER, data.mask) ? data.mask : '-inf'};
     this.start = {row: data.row, ...run, shift: 0, cell: null, step: this.about(), order: 'index', without: '', predict: false};
     this.marks = [1, Math.sqrt(data.d_head), Math.sqrt(data.d_model)];
@@ -212,7 +230,32 @@ class Page {
     Object.assign(this.state, change);
     this.address.write(this.writeAddress());
     this.update();
-    if (says && this.live) this.live.textContent = says;
+    this.say(says);
+  }
+
+  // To those who hear the page.
+  say(words) {
+    if (words && this.live) this.live.textContent = words;
+  }
+
+  // What the script makes of an element that the page has without it: listeners and attributes, until it is unmounted.
+  lend(element, {listeners = {}, ...attributes}) {
+    for (const [type, listener] of Object.entries(listeners)) element.addEventListener(type, listener, {signal: this.stop.signal});
+    for (const [name, value] of Object.entries(attributes)) {
+      const before = element.getAttribute(name);
+      const write = text => { if (text === null) element.removeAttribute(name); else element.setAttribute(name, text); };
+      this.undo.push(() => write(before));
+      write(value);
+    }
+  }
+
+  // The page as the program wrote it.
+  unmount() {
+    this.stop.abort();
+    Object.assign(this.state, this.start);
+    this.update();
+    for (const undo of this.undo.reverse()) undo();
+    this.panels = this.undo = [];
   }
 
   // What panels measure is measured first: to ask for a width after a change lays the whole page out once more.
@@ -231,6 +274,7 @@ class Page {
   readAddress() {
     const state = {}, {data} = this;
     const isIn = (value, first, end) => Number.isInteger(value) && first <= value && value < end;
+    const numbersOf = text => text.split(',').map(number => /^\d+$/.test(number) ? Number(number) : NaN);
     for (const [name, value] of this.address.read().split('&').map(part => part.split('='))) {
       const number = value === undefined || value === '' ? NaN : Number(value);
       if (name === 'row' && isIn(number, data.first, data.end)) state.row = number;
@@ -240,10 +284,10 @@ class Page {
       if (name === 'order' && value === 'size') state.order = value;
       if (name === 'predict') state.predict = value === '1';
       if (name === 'step' && Object.hasOwn(WORKS, value) && this.head[value]) state.step = value;
-      if (name === 'without' && value && value.split(',').every(key => isIn(Number(key), 0, this.n))) state.without = value;
+      if (name === 'without' && value && numbersOf(value).every(key => isIn(key, 0, this.n))) state.without = [...new Set(numbersOf(value))].join(',');
       if (name === 'cell' && value) {
-        const [step, row, column] = value.split(','), m = this.head[step];
-        if (Object.hasOwn(WORKS, step) && m && isIn(Number(row), m.first, m.first + m.rows) && isIn(Number(column), 0, m.columns)) state.cell = value;
+        const step = value.split(',')[0], [row, column] = numbersOf(value.slice(step.length + 1)), m = this.head[step];
+        if (Object.hasOwn(WORKS, step) && m && isIn(row, m.first, m.first + m.rows) && isIn(column, 0, m.columns)) state.cell = `${step},${row},${column}`;
       }
     }
     return state;
@@ -317,9 +361,9 @@ function keyTable(page, keys, columns, caption) {
   const masked = page.values().masked_scores, left = Array.from(masked, (_, key) => key).filter(key => !keys.includes(key));
   const weights = page.values().softmax, later = left.filter(key => masked[key] === -Infinity).length;
   const none = left.filter(key => masked[key] !== -Infinity && weights[key] === 0).length, less = left.length - later - none, notes = [];
-  if (less > 0) notes.push(`${less} more key${less === 1 ? '' : 's'}, which the row reads less`);
-  if (none > 0) notes.push(`${none} key${none === 1 ? '' : 's'} without any weight`);
-  if (later > 0) notes.push(`${later} later key${later === 1 ? '' : 's'}, masked`);
+  if (less > 0) notes.push(`${counted(less, 'more key')}, which the row reads less`);
+  if (none > 0) notes.push(`${counted(none, 'key')} without any weight`);
+  if (later > 0) notes.push(`${counted(later, 'later key')}, masked`);
   return make('div', {class: 'scrolls'}, table, notes.length > 0 ? make('p', {class: 'quiet'}, `Not listed: ${notes.join('; ')}.`) : null);
 }
 
@@ -337,7 +381,7 @@ function strip(page, step, row, values, shadeOf, width, height = 14) {
     paths[shade] = `${paths[shade] || ''}M${(first * one).toFixed(2)} 0h${((end - first) * one).toFixed(2)}v${height}H${(first * one).toFixed(2)}z`;
   }
   const onclick = event => page.look(step, row, Math.floor((event.clientX - event.currentTarget.getBoundingClientRect().left) / one));
-  const says = `${values.length} numbers from ${exactText(Math.min(...values))} to ${exactText(Math.max(...values))}`;
+  const says = `${counted(values.length, 'number')} from ${exactText(Math.min(...values))} to ${exactText(Math.max(...values))}`;
   return draw('svg', {class: 'strip', width, height, role: 'img', 'aria-label': says, ...(step ? {onclick} : {})},
               Object.entries(paths).map(([shade, d]) => draw('path', {class: shade, d})));
 }
@@ -359,8 +403,9 @@ function controlsPanel(page, place) {
   panel(place, 'controls', 'Play with this page',
         make('p', {}, 'Click a word, a row\'s label or a number anywhere on this page. The arrow keys left and right follow another row.',
              data.end - data.first < page.n ? ` This text is long: the rows ${data.first} to ${data.end - 1} of ${page.n} can be followed.` : ''),
+        make('p', {class: 'quiet'}, 'With the keyboard alone: Tab leads to matrices and pictures, the arrow keys walk in them, Enter works a number out, f follows its row.'),
         make('div', {class: 'tools'}, back, row, next, make('label', {}, predict, ' Predict first')),
-        question, verdict, make('p', {class: 'quiet'}, output), page.live);
+        question, verdict, make('p', {class: 'quiet'}, output, make('span', {}, '. "Here" is your browser: it has q, k, v and the learned weights, and computes in the order of the program.')), page.live);
 
   setTimeout(() => {
     const found = recompute(page.head, data, {divisor: page.start.divisor, mask: page.start.mask});
@@ -440,16 +485,13 @@ function divisorText(page, divisor) {
 function sentenceOf(page, sentence) {
   const words = Array.from(sentence.querySelectorAll('[data-first]'), element =>
       ({element, first: Number(element.dataset.first), end: Number(element.dataset.end)}));
-  sentence.setAttribute('role', 'radiogroup');
-  sentence.setAttribute('aria-label', 'The row that the page follows');
+  page.lend(sentence, {role: 'radiogroup', 'aria-label': 'The row that the page follows'});
   // A word of several tokens stands for its last row that can be followed.
   const rowOfWord = word => Math.min(word.end, page.data.end) - 1;
   const canFollow = word => page.data.first <= rowOfWord(word) && word.first < page.data.end;
   for (const word of words) {
     if (!canFollow(word)) continue;
-    word.element.setAttribute('role', 'radio');
-    word.element.addEventListener('click', () => page.follow(rowOfWord(word)));
-    word.element.addEventListener('keydown', event => {
+    const click = () => page.follow(rowOfWord(word)), keydown = event => {
       const step = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1}[event.key];
       if (event.key === ' ' || event.key === 'Enter') page.follow(rowOfWord(word));
       else if (step) page.follow(page.row + step);
@@ -458,7 +500,8 @@ function sentenceOf(page, sentence) {
       event.stopPropagation();
       const now = words.find(({first, end}) => first <= page.row && page.row < end);
       if (now) now.element.focus();
-    });
+    };
+    page.lend(word.element, {role: 'radio', tabindex: -1, 'aria-checked': false, 'aria-label': '', listeners: {click, keydown}});
   }
   return () => {
     const weights = page.values().softmax;
@@ -481,11 +524,10 @@ function storyOf(page) {
   const parts = Array.from(page.root.querySelectorAll('[data-part]')), told = {[page.data.row]: parts.map(part => [...part.childNodes])};
   if (parts.length === 0) return null;
   for (const template of page.root.querySelectorAll('template[data-row]')) {
-    const own = Array.from(template.content.children);
-    told[template.dataset.row] = parts.map(part => {
-      const found = own.find(other => other.dataset.part === part.dataset.part);
-      return found ? [...found.childNodes] : [];
-    });
+    const own = Array.from(template.content.children), {row} = template.dataset;
+    const found = parts.map(part => own.find(other => other.dataset.part === part.dataset.part));
+    told[row] = found.map(other => other ? [...other.childNodes] : []);
+    page.undo.push(() => found.forEach((other, i) => { if (other) other.append(...told[row][i]); }));
   }
   const heading = page.root.querySelector('h1'), rest = heading && document.title.startsWith(heading.textContent) ? document.title.slice(heading.textContent.length) : null;
   let shown = page.data.row;
@@ -498,64 +540,106 @@ function storyOf(page) {
   };
 }
 
+// Where an arrow key leads from a place in a grid; nothing for another key.
+function afterKey(key, [i, j], columns) {
+  return {ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1], Home: [i, 0], End: [i, columns - 1]}[key];
+}
+
 // The table of the attention pattern: its rows can be followed, its cells looked into.
 function patternOf(page, table) {
   const lines = Array.from(table.rows).slice(1);
-  table.setAttribute('role', 'grid');
   let at = [page.row, 0];
   const place = (i, j) => lines[i] && lines[i].cells[j + 1];
+  function keydown(event) {
+    const [i, j] = at, to = afterKey(event.key, at, page.n);
+    if (event.key === 'Enter' || event.key === ' ') page.look('softmax', i, j);
+    else if (event.key === 'f') page.follow(i);
+    else if (!to || to[1] < 0 || !place(...to)) return;
+    else {
+      place(...at).tabIndex = -1;
+      at = to;
+      place(...at).tabIndex = 0;
+      place(...at).focus();
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  page.lend(table, {role: 'grid', 'aria-description': 'The arrow keys walk from weight to weight, Enter works one out, f follows its row.', listeners: {keydown}});
   lines.forEach((line, i) => {
-    line.cells[0].append(button('follow', () => page.follow(i), {class: 'follow', 'aria-label': `Follow row ${page.head.names[i]}`, tabindex: -1}));
-    line.cells[0].addEventListener('click', () => page.follow(i));
+    const head = line.cells[0], follow = button('', () => page.follow(i), {class: 'follow', 'aria-label': `Follow row ${page.head.names[i]}`, tabindex: -1});
+    follow.append(...head.childNodes);
+    head.append(follow);
+    page.undo.push(() => head.replaceChildren(...follow.childNodes));
     Array.from(line.cells).slice(1).forEach((cell, j) => {
-      cell.setAttribute('role', 'gridcell');
-      cell.tabIndex = -1;
-      cell.addEventListener('click', () => { at = [i, j]; page.look('softmax', i, j); });
-      cell.addEventListener('keydown', event => {
-        const [di, dj] = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key] || [];
-        if (event.key === 'Enter' || event.key === ' ') page.look('softmax', i, j);
-        else if (event.key === 'f') page.follow(i);
-        else if (di === undefined || !place(i + di, j + dj)) return;
-        else {
-          at = [i + di, j + dj];
-          cell.tabIndex = -1;
-          place(...at).tabIndex = 0;
-          place(...at).focus();
-        }
-        event.preventDefault();
-        event.stopPropagation();
+      page.lend(cell, {role: 'gridcell', tabindex: -1, 'aria-label': '', listeners: {click: () => { at = [i, j]; page.look('softmax', i, j); }, focus: () => { at = [i, j]; }}});
+    });
+  });
+  return () => {
+    if (!table.contains(document.activeElement)) at = [page.row, at[1]];  // who comes to it by key is at the followed row
+    lines.forEach((line, i) => {
+      line.className = i === page.row ? 'asks' : '';
+      const weights = page.values(i).softmax;
+      Array.from(line.cells).slice(1).forEach((cell, j) => {
+        const label = weightText(weights[j]);
+        if (cell.textContent !== label) cell.textContent = label;
+        change(cell, 'class', j > i && weights[j] === 0 ? 'm' : weightShade(weights[j]));
+        change(cell, 'title', exactText(weights[j]));
+        change(cell, 'aria-label', `${page.head.names[i]} reads ${page.head.names[j]}: ${label}`);
+        cell.tabIndex = at[0] === i && at[1] === j ? 0 : -1;
       });
     });
-  });
-  return () => lines.forEach((line, i) => {
-    line.className = i === page.row ? 'asks' : '';
-    const weights = page.values(i).softmax;
-    Array.from(line.cells).slice(1).forEach((cell, j) => {
-      const label = weightText(weights[j]);
-      if (cell.textContent !== label) cell.textContent = label;
-      change(cell, 'class', j > i && weights[j] === 0 ? 'm' : weightShade(weights[j]));
-      change(cell, 'title', exactText(weights[j]));
-      change(cell, 'aria-label', `${page.head.names[i]} reads ${page.head.names[j]}: ${label}`);
-      cell.tabIndex = at[0] === i && at[1] === j ? 0 : -1;
-    });
-  });
+  };
 }
 
 // A picture of a step: a click on a label follows that row, one on a cell looks into it; its frame moves along.
+// With the keys one walks from cell to cell, and hears what is there.
 function pictureOf(page, svg, step) {
   const labels = Array.from(svg.querySelectorAll('text.row, text.asks')), cells = svg.querySelector('g[shape-rendering]');
   const rows = labels.map(label => parseInt(label.textContent, 10)), frame = svg.querySelector('rect.frame');
   const matrixOf = page.head[step], isOne = matrixOf.rows === 1, isSquare = page.head.steps.find(({name}) => name === step).pairs;
-  svg.classList.add('live');
-  svg.addEventListener('click', event => {
+  if (!cells) return null;
+  const columns = isSquare ? labels.length : matrixOf.columns, columnOf = j => isSquare ? rows[0] + j : j;
+  // The cursor is for the keys: who points at a cell sees it, and a page that moved then would be in the way.
+  const cursor = draw('rect', {class: 'cursor', width: 0, height: 1});
+  let at = null;
+  const start = () => at || [Math.max(0, rows.indexOf(page.row)), 0];
+  function go(i, j) {
+    at = [i, j];
+    change(cursor, 'width', 1);
+    change(cursor, 'x', j);
+    change(cursor, 'y', i);
+    cursor.scrollIntoView({block: 'nearest', inline: 'nearest'});
+    const row = isOne ? 0 : rows[i], {first} = matrixOf, isHere = first <= row && row < first + matrixOf.rows && columnOf(j) < matrixOf.columns;
+    const value = isHere ? rowOf(matrixOf, row)[columnOf(j)] : null;
+    page.say(`${isSquare ? `${page.head.names[row]} reads ${page.head.names[columnOf(j)]}` : `${isOne ? 'every row' : page.head.names[row]}, d${j}`}` +
+             `${value === null ? ', not in this page' : `: ${exactText(value)}`}`);
+  }
+  const focus = () => { if (svg.matches(':focus-visible')) go(...start()); };
+  const click = event => {
     const label = labels.indexOf(event.target);
-    if (label >= 0 && !isOne) return page.follow(rows[label]);
-    if (!cells) return undefined;
+    if (label >= 0) return isOne ? undefined : page.follow(rows[label]);
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(cells.getScreenCTM().inverse());
     const i = Math.floor(point.y), j = Math.floor(point.x);
-    if (i < 0 || i >= labels.length || j < 0) return undefined;
-    return page.look(step, isOne ? 0 : rows[i], isSquare ? rows[0] + j : j);
-  });
+    if (i < 0 || i >= labels.length || j < 0 || j >= columns) return undefined;
+    at = [i, j];
+    change(cursor, 'width', 0);
+    return page.look(step, isOne ? 0 : rows[i], columnOf(j));
+  };
+  const keydown = event => {
+    const [i, j] = start(), to = afterKey(event.key, [i, j], columns);
+    if (event.key === 'Enter' || event.key === ' ') page.look(step, isOne ? 0 : rows[i], columnOf(j));
+    else if (event.key === 'f' && !isOne) page.follow(rows[i]);
+    else if (!to) return;
+    else if (to[0] >= 0 && to[0] < labels.length && to[1] >= 0 && to[1] < columns) go(...to);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  cells.append(cursor);
+  page.undo.push(() => cursor.remove());
+  const figure = svg.closest('figure');
+  page.lend(figure, {tabindex: null});  // the picture itself takes its place
+  page.lend(svg, {class: 'live', tabindex: 0, role: 'application', listeners: {click, focus, keydown},
+                  'aria-label': `${svg.getAttribute('aria-label')}. The arrow keys walk from number to number, Enter works one out${isOne ? '' : ', f follows its row'}.`});
   if (!frame || isOne) return () => {};
   const height = Number(frame.getAttribute('height')), top = Number(frame.getAttribute('y')) - height * rows.indexOf(page.data.row);
   let shown = -1;
@@ -588,7 +672,8 @@ function flowOf(page, place) {
   const buttons = steps.map(step => button('', () => go(step.name), {'data-step': step.name}));
   const back = button('◀ back', () => go(steps[at() - 1].name), {'aria-label': 'step back', class: 'back'}), next = button('next ▶', () => go(steps[at() + 1].name), {'aria-label': 'next step', class: 'forth'});
   const about = make('div', {class: 'about'});
-  place.replaceChildren(make('h2', {}, 'The way through the head'), make('ol', {}, buttons.map(b => make('li', {}, b))),
+  place.replaceChildren(make('h2', {}, 'The way through the head'),
+                        make('p', {class: 'quiet legend'}, 'Each strip is the followed row at that step; beside it, how many numbers.'), make('ol', {}, buttons.map(b => make('li', {}, b))),
                         make('div', {class: 'tools'}, back, next), about);
   const at = () => Math.max(0, steps.findIndex(step => step.name === page.state.step));
 
@@ -606,30 +691,29 @@ function flowOf(page, place) {
 
   let lit = -1;
   return () => {
-    const list = buttons[0].closest('ol');
-    if (lit !== at()) list.scrollLeft = buttons[at()].parentElement.offsetLeft - list.offsetLeft - 8;
-    lit = at();
     const width = 190, full = Math.max(data.d_model, n);
     steps.forEach((step, i) => {
       const values = valuesOf(step), isLit = i === at();
-      const after = ['softmax', 'blend', 'output_projection', 'residual_after'].includes(step.name);
       const shadeOf = step.name === 'softmax' ? (w, key) => key > page.row && w === 0 ? 'm' : weightShade(w)
           : (value => value === -Infinity ? 'm' : signedShade(value, limits[step.name]));
       const every = ['k', 'v'].includes(step.name) ? `${n} × ` : '';
       buttons[i].replaceChildren(make('span', {class: 'name'}, short[step.name]), make('span', {class: 'shape'}, `${every}${values.length}`),
-          page.isAsking && after ? '' : strip(page, null, 0, values, shadeOf, Math.max(24, Math.round(width * Math.min(1, values.length / full))), 9));
-      buttons[i].setAttribute('aria-label', `${step.number} ${step.name}: ${every}${values.length} numbers`);
+          page.isAsking && step.number >= 8 ? '' : strip(page, null, 0, values, shadeOf, Math.max(24, Math.round(width * Math.min(1, values.length / full))), 9));
+      buttons[i].setAttribute('aria-label', `${step.number} ${step.name}: ${every}${counted(values.length, 'number')}`);
       if (isLit) buttons[i].setAttribute('aria-current', 'step');
       else buttons[i].removeAttribute('aria-current');
     });
+    const list = buttons[0].closest('ol');
+    if (lit !== at()) list.scrollLeft = buttons[at()].parentElement.offsetLeft - list.offsetLeft - 8;
+    lit = at();
     back.disabled = at() === 0;
     next.disabled = at() === steps.length - 1;
-    const step = steps[at()], values = valuesOf(step), hides = page.isAsking && step.number >= 11;
+    const step = steps[at()], values = valuesOf(step), hides = page.isAsking && step.number >= 8;  // from the scores on one sees the answer
     about.replaceChildren(
         make('p', {}, make('strong', {}, `${String(step.number).padStart(2, '0')} ${step.name}`), `: ${step.meaning}.`),
         make('p', {class: 'formula'}, ...(step.symbols ? formulaOf(step.symbols) : [step.formula])),
-        step.code ? make('pre', {}, make('code', {}, step.code)) : '',
-        hides ? '' : make('p', {class: 'quiet'}, `Row ${head.names[page.row]}: ${values.length} numbers`),
+        step.code ? make('pre', {}, make('code', {}, step.code.replace(/(\S) +/g, '$1 '))) : '',
+        hides ? '' : make('p', {class: 'quiet'}, `Row ${head.names[page.row]}: ${counted(values.length, 'number')}`),
         hides ? '' : make('p', {class: 'numbers'}, Array.from(values.slice(0, 8), (value, column) =>
             looker(page, step.name, page.row, column, cellText(step, value))), values.length > 8 ? ` ... ${values.length - 8} more` : ''));
   };
@@ -654,12 +738,12 @@ function workedPanel(page, place) {
         make('div', {class: 'tools'}, make('label', {}, 'step ', step), make('label', {}, 'row ', row), make('label', {}, 'column ', column)), result);
 
   function lineTable(lines) {
-    const shown = isLong || lines.length <= 24 ? lines : [...lines.slice(0, 10), null, ...lines.slice(-10)];
+    const shown = isLong || lines.length <= 16 ? lines : [...lines.slice(0, 6), null, ...lines.slice(-6)];
     const number = value => make('td', {}, value === undefined ? '' : Number.isFinite(value) ? String(Number(value.toPrecision(9))) : scoreText(value));
     const cells = shown.map(line => line === null
-        ? make('tr', {}, make('td', {colspan: 5, class: 'between'}, button(`show the ${lines.length - 20} lines between`, () => { isLong = true; page.update(); })))
+        ? make('tr', {}, make('td', {colspan: 5, class: 'between'}, button(`show the ${lines.length - 12} lines between`, () => { isLong = true; page.update(); })))
         : make('tr', {}, make('th', {scope: 'row'}, line.what), number(line.left), number(line.right), number(line.value), number(line.running)));
-    return make('div', {class: 'scrolls high', tabindex: 0, role: 'region', 'aria-label': 'All terms'}, make('table', {class: 'terms'},
+    return make('div', {class: isLong ? 'scrolls high' : 'scrolls', tabindex: 0, role: 'region', 'aria-label': 'All terms'}, make('table', {class: 'terms'},
         make('thead', {}, make('tr', {}, ['term', 'first', 'second', 'value', 'sum so far'].map(text => make('th', {scope: 'col'}, text)))), make('tbody', {}, cells)));
   }
 
@@ -668,7 +752,8 @@ function workedPanel(page, place) {
     const experiment = page.experiment;
     if (experiment === null) return make('p', {class: 'quiet'}, 'No single experiment of the program does all that you changed.');
     const options = experiment === page.data.experiment ? page.data.options : `${page.data.options} --experiment ${experiment}`;
-    const line = make('code', {}, `onehead worked ${cell.step} ${cell.row} ${cell.column}${options}`);
+    const words = `onehead worked ${cell.step} ${cell.row} ${cell.column}${options}`.split(/( )/);
+    const line = make('code', {}, words.map(word => word.startsWith('--') ? make('span', {class: 'token'}, word) : word));
     return make('div', {class: 'command'}, make('p', {class: 'quiet'}, 'The same in a terminal:'), make('pre', {}, line), button('Copy', event => copy(line, event.target)));
   }
 
@@ -693,7 +778,7 @@ function workedPanel(page, place) {
     sums.slice(1).forEach((sum, i) => path += `H${x(i + 0.5).toFixed(2)}V${sumAt(sum).toFixed(2)}`);
     const end = sums[d_head];
     return drawing(width, 284, `${d_head} products of query and key, whose running sum ends at ${scoreText(end)}`, bars,
-        draw('text', {x: left, y: 11}, 'query and key'), draw('text', {x: left, y: 106}, 'their products'), draw('text', {x: left, y: 187}, 'the sum so far'),
+        draw('text', {x: left, y: 11}, `query and key, ${page.state.order === 'size' ? 'largest product first' : `d0 to d${d_head - 1}`}`), draw('text', {x: left, y: 106}, 'their products'), draw('text', {x: left, y: 181}, 'the sum so far'),
         [paired(0), times(0), sumAt(0)].map(y => draw('path', {class: 'axis', d: `M${left} ${y}H${x(d_head)}`})),
         draw('path', {class: 'sum', d: `${path}H${x(d_head)}`}), draw('circle', {class: 'landing', cx: x(d_head), cy: sumAt(end), r: 4}),
         draw('text', {class: 'landing', x: x(d_head) + 8, y: sumAt(end) + 4}, scoreText(end)));
@@ -708,11 +793,11 @@ function workedPanel(page, place) {
     const beside = (from, to, value) => make('tr', {}, make('th', {scope: 'row'}, page.token(from), ' asks ', page.token(to)),
         make('td', {}, looker(page, 'scores', from, to, scoreText(value))), make('td', {}, bar(Math.abs(value) / most, null, value < 0 ? 'less' : 'more')));
     return [
-      make('p', {class: 'keying'}, make('span', {class: 'swatch q'}), ' query of ', page.token(cell.row), '  ', make('span', {class: 'swatch k'}), ' key of ', page.token(cell.column)),
+      make('p', {class: 'keying'}, make('span', {class: 'swatch q'}), ' query of ', page.token(cell.row), make('span', {class: 'swatch k'}), ' key of ', page.token(cell.column)),
       make('fieldset', {class: 'tools plain'}, make('legend', {}, 'The products'), order),
       products(cell, widthOf(place)),
       page.state.order === 'size' ? make('p', {class: 'quiet'}, 'The largest come first here. The program adds them in order; the sum is the same but for rounding.') : '',
-      make('p', {}, `The ${page.data.d_head} products add up to ${exactText(score)}, the score. Divided by ${divisorText(page, divisor)} it is `,
+      make('p', {}, `The ${page.data.d_head} products add up to ${exactText(score)}, the score. Divided by ${divisor === 1 ? '1' : divisorText(page, divisor)} it is `,
            looker(page, 'scaled_scores', cell.row, cell.column, exactText(values.scaled_scores[cell.column])),
            cell.column > cell.row && page.state.mask === '-inf' ? '; this key comes later, so the mask writes -inf over it, and its weight is ' : '; its weight is ',
            looker(page, 'softmax', cell.row, cell.column, weightText(values.softmax[cell.column])), '.'),
@@ -801,11 +886,9 @@ function gapsPanel(page, place) {
     const origin = Math.min(Math.max(x(-shift), 4), width - 4);
     line.replaceChildren(drawing(width, base + 44, `A number line: ${keys.map(key => `${page.head.names[key]} at ${scoreText(all[key] + shift)}`).join(', ')}`,
         draw('path', {class: 'axis', d: `M0 ${base}H${width}`}), ticks,
-        marks.map(({key, label, at, middle, level}) => {
-          const y = base - 20 - level * 17;
-          return draw('g', {class: key === page.row ? 'accent' : ''}, draw('path', {class: 'axis', d: `M${at} ${base}L${middle} ${y + 4}`}),
-                      draw('circle', {cx: at, cy: base, r: 3 + 5 * Math.sqrt(weights[key])}), draw('text', {x: middle, y, 'text-anchor': 'middle'}, label));
-        }),
+        marks.map(({at, middle, level}) => draw('path', {class: 'axis', d: `M${at} ${base}L${middle} ${base - 16 - level * 17}`})),
+        marks.map(({key, label, at, middle, level}) => draw('g', {class: key === page.row ? 'accent' : ''},
+            draw('circle', {cx: at, cy: base, r: 3 + 5 * Math.sqrt(weights[key])}), draw('text', {x: middle, y: base - 20 - level * 17, 'text-anchor': 'middle'}, label))),
         draw('g', {class: 'origin'}, draw('path', {d: `M${origin} ${base - 12}v24`}), draw('circle', {cx: origin, cy: base, r: 6}),
              draw('text', {x: origin, y: base + 38, 'text-anchor': origin < 30 ? 'start' : origin > width - 30 ? 'end' : 'middle'}, origin === x(-shift) ? 'origin' : 'origin, further on'))));
     const largest = Math.max(...all), same = shifted.filter((weight, key) => sameBits(weight, weights[key])).length;
@@ -830,14 +913,15 @@ function divisorPanel(page, place) {
     const mark = page.marks.find(at => Math.abs(at - value) < (wide - 1) / 250);
     page.set({divisor: mark || Math.max(1, Math.min(wide, value))}, `Divided by ${divisorText(page, mark || value)}. ${figures.textContent}`);
   };
-  const slider = make('input', {type: 'range', min: 1, max: wide, step: 'any', 'aria-label': 'Divide every score by', oninput: event => divide(Number(event.target.value))});
+  const slider = make('input', {type: 'range', min: 1, max: wide, step: 'any', list: 'divisors', 'aria-label': 'Divide every score by', oninput: event => divide(Number(event.target.value))});
+  const ticks = make('datalist', {id: 'divisors'}, page.marks.map(value => make('option', {value})));
   const number = make('output');
   const marks = page.marks.map(mark => button(divisorText(page, mark), () => divide(mark), {class: 'mark'}));
   const flip = button('', () => divide(page.state.divisor === one ? root : one), {class: 'flip'});
   const list = make('div'), figures = make('p', {class: 'verdict'});
   panel(place, 'divisor', 'The divisor',
         make('p', {}, 'Softmax is exponential in the gaps. Dividing every score narrows the gaps between them; unscaled, often one row takes nearly everything.'),
-        make('div', {class: 'tools'}, make('label', {class: 'wide'}, 'divide every score by ', slider), number),
+        make('div', {class: 'tools'}, make('label', {class: 'wide'}, 'divide every score by ', slider), ticks, number),
         make('div', {class: 'tools'}, marks, flip), figures, list);
   return () => {
     const {divisor} = page.state, values = page.values(), {softmax: weights} = values, run = page.asRun().softmax;
@@ -853,7 +937,7 @@ function divisorPanel(page, place) {
       {heading: 'key', cell: key => page.token(key)},
       {heading: 'score', cell: key => looker(page, 'scores', page.row, key, scoreText(values.scores[key]))},
       {heading: 'scaled', cell: key => looker(page, 'scaled_scores', page.row, key, scoreText(values.scaled_scores[key]))},
-      {heading: 'weight', cell: key => [bar(weights[key], run[key]), looker(page, 'softmax', page.row, key, weightText(weights[key]))]},
+      {heading: 'weight', cell: key => [bar(weights[key], page.isChanged ? run[key] : null), looker(page, 'softmax', page.row, key, weightText(weights[key]))]},
     ], ['Row ', page.token(page.row), page.isChanged ? ': the mark on a bar is the weight in the run' : '']));
   };
 }
@@ -874,14 +958,14 @@ function maskPanel(page, place) {
   function verdictFor() {
     const weights = page.values().softmax, later = sumOf(weights, page.row + 1), own = sumOf(weights, 0, page.row + 1), count = page.n - 1 - page.row;
     const proper = page.values(page.row, {divisor: page.state.divisor, mask: '-inf'}).softmax, {mask: kind} = page.state;
-    if (count === 0) return `No row comes after row ${page.row}, so every mask gives the same weights. Follow an earlier row.`;
+    if (count === 0) return `No row comes after row ${page.row}, so every mask gives the same weights.${page.row > page.data.first ? ' Follow an earlier row.' : ''}`;
     const rows = count === 1 ? 'The later row' : `The ${count} later rows`;
     if (kind === '-inf') return `${rows} get${count === 1 ? 's' : ''} e to the power of -inf, exactly 0. What is left sums to ${fixed(own, 6)}.`;
     if (kind === 'none') return `${rows} take${count === 1 ? 's' : ''} ${weightText(later)} of the weight: the row reads what it is meant to predict.`;
     if (kind === '0') return `0 is a score like any other, and e to the power of 0 is 1. ${rows} still take${count === 1 ? 's' : ''} ${weightText(later)} of the weight.`;
     if (kind === '-10000') return later === 0 && proper.every((weight, key) => sameBits(weight, weights[key]))
         ? 'e to the power of about -10000 is 0 in these numbers too: every weight has the same bits as with -inf.' : `${rows} take${count === 1 ? 's' : ''} ${weightText(later)} of the weight.`;
-    return `Softmax shared the weight among all rows, and the later rows' part was then erased: the row sums to ${fixed(own, 6)} and not to 1.`;
+    return `Softmax shared the weight among all rows, and the later rows' part was then erased: the row sums to ${fixed(own, 6)}${fixed(own, 6) === '1.000000' ? ', because they had next to none' : ' and not to 1'}.`;
   }
 
   return () => {
@@ -894,14 +978,14 @@ function maskPanel(page, place) {
       return element;
     };
     total.replaceChildren(make('div', {class: broken ? 'sum broken' : 'sum', role: 'img', 'aria-label': `The row sums to ${fixed(own + later, 6)}, of which later rows have ${weightText(later)}`},
-        part(own, 'own', `its own past ${weightText(own)}`), part(later, 'past', `later rows ${weightText(later)}`), part(1 - own - later, 'missing', `missing ${weightText(1 - own - later)}`)),
+        part(own, 'own', `itself and earlier rows ${weightText(own)}`), part(later, 'past', `later rows ${weightText(later)}`), part(1 - own - later, 'missing', `missing ${weightText(1 - own - later)}`)),
         make('p', {class: 'quiet'}, `The row sums to ${fixed(own + later, 6)}.`));
     verdict.textContent = verdictFor();
     list.replaceChildren(keyTable(page, page.shownKeys(), [
       {heading: 'key', cell: key => page.token(key)},
       {heading: 'masked score', cell: key => looker(page, 'masked_scores', page.row, key, scoreText(masked[key]))},
-      {heading: 'weight', cell: key => [bar(weights[key], page.asRun().softmax[key], key > page.row ? 'past' : ''), looker(page, 'softmax', page.row, key, weightText(weights[key]))]},
-    ], ['Row ', page.token(page.row), '; what comes later is grey']));
+      {heading: 'weight', cell: key => [bar(weights[key], page.isChanged ? page.asRun().softmax[key] : null, key > page.row ? 'past' : ''), looker(page, 'softmax', page.row, key, weightText(weights[key]))]},
+    ], ['Row ', page.token(page.row), '; what comes later is grey', page.isChanged ? '; the mark on a bar is the weight in the run' : '']));
   };
 }
 
@@ -925,7 +1009,7 @@ function mixerPanel(page, place) {
     const last = most === null || most >= shown.length ? shown.length : most, stacked = shown.slice(0, last).filter(key => !out.has(key));
     slider.max = shown.length;
     slider.value = last;
-    count.textContent = `${last} of ${shown.length} values`;
+    count.textContent = `${last} of ${counted(shown.length, 'value')}`;
     const toggle = key => page.set({without: (out.has(key) ? [...out].filter(other => other !== key) : [...out, key]).sort((a, b) => a - b).join(',')}, 'The mix has changed.');
     const shades = ['p8', 'p5', 'p3', 'p7', 'p4', 'p6'];
     list.replaceChildren(keyTable(page, shown, [
@@ -935,7 +1019,7 @@ function mixerPanel(page, place) {
       {heading: 'norm of its value', cell: key => scoreText(norms.get(key))},
       {heading: 'weight × norm', cell: key => [bar(weights[key] * norms.get(key) / loudest, null, 'loud'), scoreText(weights[key] * norms.get(key))]},
       {heading: 'weight × value', cell: key => strip(page, 'v', key, rowOf(v, key), value => signedShade(value * weights[key], limit), 192)},
-    ], ['What row ', page.token(page.row), ' takes home']));
+    ], ['What row ', page.token(page.row), ' takes home; blue is above 0, orange below']));
 
     // Above the axis what is added, below it what is taken off, and a mark at the sum.
     const width = widthOf(place), one = (width - 8) / blend.length, height = 150;
@@ -958,9 +1042,11 @@ function mixerPanel(page, place) {
     const sum = rowTimes(mix, v, depthOf(mix));
     let marks = '';
     sum.forEach((value, d) => { marks += `M${(4 + d * one).toFixed(2)} ${y(value).toFixed(2)}h${(one * 0.86).toFixed(2)}`; });
-    chart.replaceChildren(drawing(width, height, `${stacked.length} values stacked, number by number; the sum has a norm of ${scoreText(normOf(sum))}`,
-        boxes, draw('path', {class: 'axis', d: `M4 ${y(0)}H${width - 4}`}), draw('path', {class: 'sum', d: marks})),
-        make('p', {class: 'quiet'}, `One column for each of the ${blend.length} numbers. The marks across are the sum: `, strip(page, 'blend', page.row, sum, value => signedShade(value, limit), Math.min(256, width))));
+    chart.replaceChildren(make('p', {class: 'quiet'}, `Weight × value, stacked: one column for each of the ${blend.length} numbers, in the colours of the list. Above the line is what is added, below it what is taken off; the marks across are the sum.`),
+        drawing(width, height, `${stacked.length} values stacked, number by number; the sum has a norm of ${scoreText(normOf(sum))}`,
+        boxes, draw('path', {class: 'axis', d: `M4 ${y(0)}H${width - 4}`}), draw('path', {class: 'sum', d: marks}),
+        draw('text', {x: 4, y: 12}, fixed(reach, 2)), draw('text', {x: 4, y: height - 4}, fixed(-reach, 2))),
+        make('p', {class: 'quiet'}, 'The sum as a strip: ', strip(page, 'blend', page.row, sum, value => signedShade(value, limit), Math.min(256, width))));
     const isWhole = mix.every((weight, key) => weight === weights[key]);
     verdict.textContent = read.length === 0 ? 'No row has any weight here, so the blend is 0.'
         : isWhole ? `This is the blend of row ${page.row}${page.isChanged ? ' with what you changed' : ''}: ${sum.every((value, d) => sameBits(value, blend[d])) ? 'the same bits' : 'it differs'}. Its norm is ${scoreText(normOf(blend))}.`
@@ -977,8 +1063,8 @@ function cosine(a, b) {
 // Two patterns side by side, flipped in one place: what differs jumps to the eye.
 
 function flipOf(pair) {
-  const sides = Array.from(pair.children);
-  if (sides.length !== 2) return;
+  const sides = Array.from(pair.children), {previousElementSibling: before} = pair;
+  if (sides.length !== 2 || (before && before.matches('.flips'))) return;
   const names = sides.map((side, i) => (side.querySelector('h2, h3') || {textContent: 'AB'[i]}).textContent);
   const says = make('span', {role: 'status', 'aria-live': 'polite'});
   let shown = null;  // null: both
@@ -999,12 +1085,26 @@ function flipOf(pair) {
 
 const PANELS = {controls: controlsPanel, worked: workedPanel, gaps: gapsPanel, divisor: divisorPanel, mask: maskPanel, mixer: mixerPanel};
 
+const mounted = new WeakMap();  // what is mounted on a root
+
 // Brings a page to life: `root` holds what the program wrote, `data` the numbers. Returns what can be asked and undone.
+// What was mounted there before is undone first.
 function mount(root, data, address = pageAddress()) {
+  if (mounted.has(root)) mounted.get(root).unmount();
   const page = new Page(root, data, address), {signal} = page.stop;
-  root.classList.add('explorable');
+  mounted.set(root, page);
+  const mark = (element, name) => {
+    element.classList.add(name);
+    page.undo.push(() => element.classList.remove(name));
+  };
+  mark(root, 'explorable');
   const places = page.places = Array.from(root.querySelectorAll('[data-panel]'));
+  page.undo.push(() => places.forEach(place => place.replaceChildren()));
   const add = update => { if (update) page.panels.push(update); };
+  const insert = (element, put) => {
+    put(element);
+    page.undo.push(() => element.remove());
+  };
 
   const story = storyOf(page);
   page.tellsRows = Boolean(story);  // or of one row alone, as a lesson does
@@ -1022,19 +1122,20 @@ function mount(root, data, address = pageAddress()) {
   const controls = places.find(({dataset}) => dataset.panel === 'controls');
   if (controls) {
     const flow = make('aside', {class: 'flow', 'aria-label': 'The way through the head'});
-    controls.before(flow);
+    insert(flow, element => controls.before(element));
     add(flowOf(page, flow));
     // What follows the controls waits while the page asks for a prediction.
     for (let after = controls.nextElementSibling; after; after = after.nextElementSibling)
-      if (!['FOOTER', 'TEMPLATE', 'SCRIPT'].includes(after.tagName)) after.classList.add('waits');
+      if (!['FOOTER', 'TEMPLATE', 'SCRIPT'].includes(after.tagName)) mark(after, 'waits');
   }
   for (const place of places) if (PANELS[place.dataset.panel]) add(PANELS[place.dataset.panel](page, place));
   const changes = make('div', {class: 'changes', role: 'region', 'aria-label': 'What you changed', hidden: true});
-  root.append(changes);
+  const footer = root.querySelector(':scope > footer');  // not there yet when the page's own script runs
+  insert(changes, element => footer ? footer.before(element) : root.append(element));
   add(changesBar(page, changes));
 
   document.addEventListener('keydown', event => {
-    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input, select, textarea, [role=grid], figure')) return;
+    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || !event.target.closest || event.target.closest('input, select, textarea, [role=grid], figure')) return;
     const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
     if (step) page.follow(page.row + step), event.preventDefault();
   }, {signal});
@@ -1049,7 +1150,7 @@ function mount(root, data, address = pageAddress()) {
     width = root.clientWidth;
   }, {signal});
   page.update();
-  return {page, unmount: () => page.stop.abort()};
+  return {page, unmount: () => page.unmount()};
 }
 
 function start() {

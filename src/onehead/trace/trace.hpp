@@ -47,6 +47,7 @@ struct Step {
 // Where a trace comes from, and what the pages about it need to know.
 struct Facts {
     std::string model;
+    std::string model_file;      // its folder's or file's name; empty in a trace that was read from files
     std::string weights_sha256;  // of all that this head uses, as float32
     std::size_t layer = 0;
     std::size_t head = 0;
