@@ -640,10 +640,14 @@ class ThePage(BrowserTest):
           const count = selector => document.querySelectorAll(selector).length;
           return [count('.flow'), count('.panel'), count('.changes'), count('button'), count('input'), count('rect.cursor'), count('[tabindex]'),
                   Array.from(document.querySelectorAll('main > :not(script, template)'), part => part.textContent.trim())]"""
-        # The page as its file has it: empty attributes and where its elements end do not count.
+        # The page as its file has it: the order of attributes does not count, nor that a class is empty.
         pristine = """
           const whole = document.querySelector('main').cloneNode(true);
-          for (const element of whole.querySelectorAll('*')) if (element.getAttribute('class') === '') element.removeAttribute('class');
+          for (const element of whole.querySelectorAll('*')) {
+            const attributes = Array.from(element.attributes, ({name, value}) => [name, value]).sort();
+            for (const [name] of attributes) element.removeAttribute(name);
+            for (const [name, value] of attributes) if (name !== 'class' || value !== '') element.setAttribute(name, value);
+          }
           return [whole.className, whole.innerHTML]"""
         for _ in self.each():
             once = self.script(look)

@@ -641,6 +641,7 @@ function pictureOf(page, svg, step) {
   page.lend(svg, {class: 'live', tabindex: 0, role: 'application', listeners: {click, focus, keydown},
                   'aria-label': `${svg.getAttribute('aria-label')}. The arrow keys walk from number to number, Enter works one out${isOne ? '' : ', f follows its row'}.`});
   if (!frame || isOne) return () => {};
+  page.lend(frame, {y: frame.getAttribute('y'), visibility: 'visible'});
   const height = Number(frame.getAttribute('height')), top = Number(frame.getAttribute('y')) - height * rows.indexOf(page.data.row);
   let shown = -1;
   return () => {
