@@ -52,12 +52,15 @@ function scoreText(value) {
   return Math.abs(value) >= 1e7 ? value.toPrecision(3) : fixed(value, 2);
 }
 
-// The shortest decimals that read back to the same float32.
+// The shortest decimals that read back to the same float32, as the CSVs have them: 0.0001, 9.9e-05.
 function exactText(value) {
   if (!Number.isFinite(value)) return scoreText(value);
-  for (let digits = 1; digits <= 9; ++digits)
-    if (Math.fround(Number(value.toPrecision(digits))) === Math.fround(value)) return String(Number(value.toPrecision(digits)));
-  return String(value);
+  if (Object.is(value, -0)) return '-0';
+  let digits = 1;
+  while (digits < 9 && Math.fround(Number(value.toPrecision(digits))) !== Math.fround(value)) ++digits;
+  const shortest = Number(value.toPrecision(digits)), size = Math.abs(shortest);
+  if (size === 0 || (size >= 1e-4 && size < 1e16)) return String(shortest);
+  return shortest.toExponential().replace(/e([+-])(\d)$/, (_, sign, digit) => `e${sign}0${digit}`);
 }
 
 function cellText(step, value) {
