@@ -76,8 +76,8 @@ struct Subject {
 
 class Lesson {
 public:
-    Lesson(Subject const& subject, Model const& model, Run run, Commands commands, std::filesystem::path const& out,
-           Answers answers);
+    Lesson(Subject const& subject, Model const& model, Run run, Commands commands,
+           std::filesystem::path const& out, Answers answers);
 
     Model const& model() const { return model_; }
     Run const& run() const { return run_; }

@@ -109,6 +109,7 @@ TEST_CASE("a verdict names the worst value and its place") {
                StartsWith("PASS: 05_q, all 2 values agree; the worst is"));
     CHECK_THAT(
         verdict(check(step, {{1, 2}, {1, 2.5}}, {0.25, 0})),
-        StartsWith("FAIL: 05_q, 1 of 2 values agree, 1 are out of tolerance; the worst is row 0, column 1: 2 in the "
-                   "trace, 2.5 in the reference, apart by 0.5 where 0.25 is allowed"));
+        StartsWith(
+            "FAIL: 05_q, 1 of 2 values agree, 1 are out of tolerance; the worst is row 0, column 1: 2 in the "
+            "trace, 2.5 in the reference, apart by 0.5 where 0.25 is allowed"));
 }
