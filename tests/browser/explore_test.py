@@ -634,12 +634,15 @@ class ThePage(BrowserTest):
             self.assertEqual([control for control in self.all("main button, main input, main select, main [role=radio]")], [])
             steps = [file.stem for file in sorted(out.glob("[0-9]*.csv"))]
             self.assertEqual(self.attributes("section[id]", "id"), steps)
-            for step in steps:
-                for fold in self.all(f"section[id='{step}'] > details"):
-                    fold.find_element(By.TAG_NAME, "summary").click()
-                picture = self.one(f"section[id='{step}'] svg")
-                self.assertTrue(picture.is_displayed(), step)
-                self.assertGreater(picture.size["width"], 200)
+            widths = """return Object.fromEntries(Array.from(document.querySelectorAll('section[id]'), section =>
+                [section.id, section.querySelector('svg').getBoundingClientRect().width]))"""
+            before = self.script(widths)
+            folded = self.one("section[id$=_q]")
+            folded.find_element(By.TAG_NAME, "summary").click()
+            self.assertEqual([step for step, width in self.script(widths).items() if width != before[step]], [folded.get_attribute("id")])
+            self.script("for (const fold of document.querySelectorAll('section[id] > details')) fold.open = true")
+            for step, width in self.script(widths).items():
+                self.assertGreater(width, 200, step)
             self.assertEqual(self.browser.get_log("browser"), [])
 
     def test_mounted_again_nothing_is_there_twice(self):
