@@ -634,8 +634,10 @@ class ThePage(BrowserTest):
             self.assertEqual([control for control in self.all("main button, main input, main select, main [role=radio]")], [])
             steps = [file.stem for file in sorted(out.glob("[0-9]*.csv"))]
             self.assertEqual(self.attributes("section[id]", "id"), steps)
-            widths = """return Object.fromEntries(Array.from(document.querySelectorAll('section[id]'), section =>
-                [section.id, section.querySelector('svg').getBoundingClientRect().width]))"""
+            widths = """return Object.fromEntries(Array.from(document.querySelectorAll('section[id]'), section => {
+                const picture = section.querySelector('svg');
+                return [section.id, picture.checkVisibility() ? picture.getBoundingClientRect().width : 0];
+              }))"""
             before = self.script(widths)
             folded = self.one("section[id$=_q]")
             folded.find_element(By.TAG_NAME, "summary").click()
