@@ -76,8 +76,7 @@ void ask_about_directions(Lesson& l, Matrix const& scores) {
     auto const key_norm = [&](std::size_t key) { return score(norm(row(l.trace()[terms::k], key))); };
     l.ask(say("A dot product is the norm of one vector times the norm of the other times the cosine of the "
               "angle between them. {} Its key has a norm of {}, the query of row {} a norm of {}, and the "
-              "score "
-              "is {}. What is the cosine? Does the key point in the direction of the query?",
+              "score is {}. What is the cosine? Does the key point in the direction of the query?",
               l.row() == 0 ? Inline{"Row 0 can read only itself."}
                            : say("Row {} scores highest among the rows that row {} can read.", l.token(best),
                                  l.token(l.row())),
@@ -157,16 +156,14 @@ void ask_how_large(Lesson& l, Matrix const& scores) {
             if (std::fabs(scores(i, j)) > std::fabs(scores(query, key))) query = i, key = j;
     float const largest = scores(query, key);
     l.ask(say("Nothing so far keeps a score from being enormous. Which is the largest, minus signs left out, "
-              "in "
-              "row {} and in the whole head? ({} has every row.)",
+              "in row {} and in the whole head? ({} has every row.)",
               l.row(), Code{"08_scores.csv"}),
           3);
     auto const own = row(scores, l.row());
     float const own_largest = *std::ranges::max_element(own, {}, [](float one) { return std::fabs(one); });
     l.answer(
         say("In row {} it is {}. In the whole head it is {}: the query of row {} with the key of row {}{}. "
-            "Whether "
-            "that is much depends on the gaps in its row, and on what lesson 3 does to them.",
+            "Whether that is much depends on the gaps in its row, and on what lesson 3 does to them.",
             l.row(), score(own_largest), score(largest), l.token(query), l.token(key),
             key > query ? ", a later row, which lesson 4 will mask" : ""));
     l.check_with(fmt::format("awk -F, 'NR > 1 {{ for (j = NF - {}; j <= NF; ++j) {{ a = $j < 0 ? -$j : $j; "

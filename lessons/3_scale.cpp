@@ -90,10 +90,30 @@ void ask_about_a_lead(Lesson& l) {
 }
 
 // How sharp the rows that have a choice are, scaled and unscaled.
-void ask_about_sharpness(Lesson& l, Trace const& unscaled) {
+void answer_for_all_rows(Lesson& l, Trace const& unscaled, bool is_same) {
     RowsOfTwo const rows = compare_rows_of(l.trace(), unscaled);
+    if (rows.count == 0) return;
+    l.answer_with(sharpness_table(l.trace(), unscaled));
+    if (is_same) {
+        l.answer(
+            say("In effect a row reads {} rows, scaled or not ({}): the scores of this head are so far apart "
+                "that the division changes no weight.",
+                effective_rows(rows.effective_scaled), means_over(1, rows.count)));
+        return;
+    }
+    l.answer(
+        say("In effect a row reads {} rows scaled and {} unscaled ({}); unscaled it reads fewer in {} of {}, "
+            "and is less steep in {} of {}. That slope is with respect to the scores that go into the "
+            "softmax. With respect to the raw scores, the scaled head has a factor 1/{} that the unscaled "
+            "head has not; {} the unscaled head is less steep in {} of {}.",
+            effective_rows(rows.effective_scaled), effective_rows(rows.effective_unscaled),
+            means_over(1, rows.count), rows.sharper, rows.count, rows.less_steep, rows.count,
+            fmt::format("{:.4g}", l.trace().facts.divisor),
+            rows.less_steep_raw == 0 ? "seen like that," : "even so", rows.less_steep_raw, rows.count));
+}
+
+void ask_about_sharpness(Lesson& l, Trace const& unscaled) {
     double const largest = compare(l.trace()[terms::softmax], unscaled[terms::softmax]).largest;
-    std::string const divisor = fmt::format("{:.4g}", l.trace().facts.divisor);
     l.ask(
         say("The last two lines of the table are the weights p of row {}, with the division and without it. "
             "How steep is the softmax there, that is, how much do the weights react to the scores? (The "
@@ -110,25 +130,7 @@ void ask_about_sharpness(Lesson& l, Trace const& unscaled) {
                        weight(slope) == weight(slope_unscaled)
                            ? "the same in the digits shown"
                            : "without the division, the weights react less to the scores"));
-    if (rows.count > 0) {
-        l.answer_with(sharpness_table(l.trace(), unscaled));
-        if (largest == 0)
-            l.answer(
-                say("In effect a row reads {} rows, scaled or not ({}): the scores of this head are so "
-                    "far apart that the division changes no weight.",
-                    effective_rows(rows.effective_scaled), means_over(1, rows.count)));
-        else
-            l.answer(say(
-                "In effect a row reads {} rows scaled and {} unscaled ({}); unscaled it reads fewer in {} of "
-                "{}, and is less steep in {} of {}. That slope is with respect to the scores that go into "
-                "the "
-                "softmax. With respect to the raw scores, the scaled head has a factor 1/{} that the "
-                "unscaled "
-                "head has not; {} the unscaled head is less steep in {} of {}.",
-                effective_rows(rows.effective_scaled), effective_rows(rows.effective_unscaled),
-                means_over(1, rows.count), rows.sharper, rows.count, rows.less_steep, rows.count, divisor,
-                rows.less_steep_raw == 0 ? "seen like that," : "even so", rows.less_steep_raw, rows.count));
-    }
+    answer_for_all_rows(l, unscaled, largest == 0);
     l.answer(
         "Where the slope is near 0, training can change little by way of the scores: a head that gets there "
         "early has a hard time getting out again. The slope says how small a step is, not that there is no "

@@ -80,10 +80,8 @@ void tell_widening(Lesson& l) {
     std::size_t const others = facts.n_head - 1;
     l.tell(
         say("The blend has {0} numbers, as few as a query, a key or a value. A last learned matrix W_o, {0} "
-            "by {1}, "
-            "widens it to a full row: the output of this head. It is added to the row that arrived, together "
-            "with "
-            "{2}the bias of the layer.",
+            "by {1}, widens it to a full row: the output of this head. It is added to the row that arrived, "
+            "together with {2}the bias of the layer.",
             facts.d_head, facts.d_model,
             others == 0   ? ""
             : others == 1 ? "the output of the other head and "

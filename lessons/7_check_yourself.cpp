@@ -24,8 +24,8 @@ void ask_about_sums(Lesson& l) {
     std::size_t const n = l.trace().tokens.size();
     l.tell(
         "This lesson looks for what could be wrong with a pattern: its sums and zeros, words that it must "
-        "not "
-        "depend on, usual mistakes, and the numbers of another program. This is the pattern of this head:");
+        "not depend on, usual mistakes, and the numbers of another program. This is the pattern of this "
+        "head:");
     l.show(pattern_grid(l.trace()));
     l.ask("Does every row of the attention pattern add up to 1, and how much does a row give to later rows?",
           3);
@@ -141,9 +141,8 @@ void ask_about_mistakes(Lesson& l) {
     if (plausible.largest > 0)
         l.answer(
             say("The one with sqrt(d_model) is hard to notice: later rows get weight 0 and the rows add up "
-                "to 1, as "
-                "they should (the worst is off by {}), though a weight is off by up to {}. Only numbers to "
-                "compare with can tell.",
+                "to 1, as they should (the worst is off by {}), though a weight is off by up to {}. Only "
+                "numbers to compare with can tell.",
                 change(plausible.worst_sum), change(plausible.largest)));
     l.check_with_experiment("unscaled", mistakes[0].largest == 0
                                             ? Inline{"The first of them: the patterns are bit-identical."}
@@ -164,8 +163,7 @@ void ask_about_pytorch(Lesson& l) {
     if (!reference)
         return l.tell(
             "Such a pattern comes with this program for gpt2-mini and the text \"The cat sat on the mat\": "
-            "lesson 7 "
-            "without options compares it. For another run, make one and use \"onehead check\".");
+            "lesson 7 without options compares it. For another run, make one and use \"onehead check\".");
     Trace const unscaled = trace(l.run(), "unscaled");
     Tolerance const tolerance = default_tolerance(terms::softmax, l.trace().facts.layer, false);
     Check const right = check(l.trace().step(terms::softmax), reference->pattern, tolerance);

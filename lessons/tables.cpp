@@ -241,7 +241,7 @@ CodeBlock flow_diagram(Trace const& trace) {
                             key == i ? fmt::format("q{0} k{0} v{0}", key) : fmt::format("k{0} v{0}", key),
                             views, number(terms::scores, key), number(terms::scaled_scores, key),
                             number(terms::masked_scores, key), number(terms::softmax, key));
-        text += key > i    ? "   \xe2\x94\x82  comes later\n"
+        text += key > i    ? "  \xe2\x94\x82  comes later\n"
                 : is_first ? " \xe2\x94\x80\xe2\x94\x90\n"
                            : " \xe2\x94\x80\xe2\x94\xa4\n";
         is_first = false;
@@ -336,8 +336,7 @@ Table worth_table(Worth const& worth) {
                               {weight(head.top_without)}});
     table.after =
         "Worth: how far the distribution of the next token moves, the sum over all tokens of p ln(p / p "
-        "without the "
-        "head), in nats.";
+        "without the head), in nats.";
     return table;
 }
 

@@ -92,8 +92,7 @@ Table pattern_table(Comparison const& comparison, Tokens const& tokens) {
     Table table;
     table.caption =
         "The pattern, row by row: the key that gets most weight, how many rows are read in effect (the "
-        "exponential of "
-        "the entropy), and the Kullback-Leibler divergence of B from A in nats";
+        "exponential of the entropy), and the Kullback-Leibler divergence of B from A in nats";
     table.columns = {
         {"row"},        {"A: most to"},           {"weight", Align::right}, {"rows", Align::right},
         {"B: most to"}, {"weight", Align::right}, {"rows", Align::right},   {"divergence", Align::right}};
@@ -354,22 +353,15 @@ Document heads_report(std::vector<HeadSurvey> const& heads, Tokens const& tokens
     page.add(table);
     page.paragraph(
         "Means over rows 1 and later. self, previous, first: weight on the row itself, the one before, row "
-        "0. "
-        "induction: on what followed earlier occurrences of the token; duplicate: on the earlier occurrences "
-        "(both "
-        "over the rows that have some). effective_rows: the exponential of the entropy, in effect how many "
-        "rows "
-        "are read. "
-        "score_deviation: standard deviation of the raw scores. strongest: the pair of different rows with "
-        "the "
-        "largest weight, "
-        "row 0 left out.");
+        "0. induction: on what followed earlier occurrences of the token; duplicate: on the earlier "
+        "occurrences (both over the rows that have some). effective_rows: the exponential of the entropy, in "
+        "effect how many rows are read. score_deviation: standard deviation of the raw scores. strongest: "
+        "the pair of different rows with the largest weight, row 0 left out.");
     if (with_worth)
         page.paragraph(
             "worth: how far the distribution of the next token moves when the head is silenced (its output "
-            "is 0): the "
-            "sum of p ln(p / p_silenced), in nats. top_without: the probability left to the token that was "
-            "on top.");
+            "is 0): the sum of p ln(p / p_silenced), in nats. top_without: the probability left to the token "
+            "that was on top.");
     return page;
 }
 
@@ -455,10 +447,8 @@ Document next_report(Facts const& facts, Tokens const& tokens, std::string const
     }
     page.aside(
         "Probabilities of the next token over the whole vocabulary: the row goes on through the layers "
-        "above, the final "
-        "LayerNorm and the unembedding, then a softmax. Nats: the sum of p ln(p / p_changed), how far the "
-        "changed "
-        "distribution is from the other.");
+        "above, the final LayerNorm and the unembedding, then a softmax. Nats: the sum of p ln(p / "
+        "p_changed), how far the changed distribution is from the other.");
     return page;
 }
 

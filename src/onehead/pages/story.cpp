@@ -49,22 +49,20 @@ RowPart facts_part(Trace const& trace) {
 RowPart introduction_part(Trace const& trace, std::vector<std::string> const& files) {
     bool const has_tables =
         std::any_of(files.begin(), files.end(), [](auto const& name) { return name.ends_with(".csv"); });
-    return {
-        "introduction",
-        {{Paragraph{
-             say("The text is cut into tokens, and the model keeps a row of {} numbers for each. An "
-                 "attention "
-                 "head lets every row read itself and the rows before it. This page follows one of them: row "
-                 "{} asks, the keys of the other rows answer, and it takes home a weighted sum of their "
-                 "values. All rows do the same at the same time, each for itself.",
-                 trace.facts.d_model, asking_row(trace)),
-             false}},
-         {Paragraph{
-             say("Numbers here are rounded; the CSVs {} hold full precision. The line \"08 scores\" is "
-                 "row {} of {}.",
-                 has_tables ? "beside this page" : "that --out writes", trace.facts.row,
-                 Code{"08_scores.csv"}),
-             true}}}};
+    return {"introduction",
+            {{Paragraph{
+                 say("The text is cut into tokens, and the model keeps a row of {} numbers for each. An "
+                     "attention head lets every row read itself and the rows before it. This page follows "
+                     "one of them: row {} asks, the keys of the other rows answer, and it takes home a "
+                     "weighted sum of their values. All rows do the same at the same time, each for itself.",
+                     trace.facts.d_model, asking_row(trace)),
+                 false}},
+             {Paragraph{
+                 say("Numbers here are rounded; the CSVs {} hold full precision. The line \"08 scores\" is "
+                     "row {} of {}.",
+                     has_tables ? "beside this page" : "that --out writes", trace.facts.row,
+                     Code{"08_scores.csv"}),
+                 true}}}};
 }
 
 void introduce(Document& page, Trace const& trace, std::vector<std::string> const& files) {
@@ -144,8 +142,8 @@ void tell_symbols(Document& page, Trace const& trace) {
     page.chapter("The symbols");
     page.paragraph(
         "i is the position of a row that reads (query_pos), j of one that is read (key_pos), d a component "
-        "of a "
-        "vector. r is the row, x the normalized row, s the scores, a the attention pattern, z the blend.");
+        "of a vector. r is the row, x the normalized row, s the scores, a the attention pattern, z the "
+        "blend.");
     FactList list;
     for (auto const& [name, meaning] : explain_symbols(trace))
         list.facts.push_back({Code{std::string{name}}, meaning});
@@ -219,8 +217,7 @@ Inline where_it_comes_from(Trace const& trace) {
     if (trace.find(terms::token_embedding) != nullptr)
         return say(
             "Row {0} begins as the sum of two learned vectors: what the model knows of the token {1}, "
-            "wherever "
-            "it is in the text, and what it knows of position {0}, whatever token is there.",
+            "wherever it is in the text, and what it knows of position {0}, whatever token is there.",
             trace.facts.row, word);
     if (trace.find(terms::residual) != nullptr && layer > 0)
         return say(
@@ -239,10 +236,8 @@ Inline how_it_is_normalized(Trace const& trace) {
                           component(standard_deviation(asked(trace, terms::residual))));
     return say(
         "Before the head reads it, the row is normalized: its mean is subtracted, the result is divided by "
-        "the "
-        "standard deviation{}, and each of the {} components is multiplied by a learned gain and gets a "
-        "learned "
-        "bias. The head never sees the raw row.",
+        "the standard deviation{}, and each of the {} components is multiplied by a learned gain and gets a "
+        "learned bias. The head never sees the raw row.",
         figures, trace.facts.d_model);
 }
 
@@ -254,14 +249,10 @@ Chapter arrival(Trace const& trace) {
 Chapter views(Trace const& trace) {
     return chapter(trace, "It becomes a query, a key and a value", Part::views,
                    {say("The head reads the normalized row three times, each time through a learned matrix "
-                        "of its own, {} by "
-                        "{}, with a bias. Three short vectors of {} numbers come out. The query is what the "
-                        "row is looking "
-                        "for, the key is what it advertises to every row that looks at it, the value is what "
-                        "it hands over "
-                        "if it gets picked. Row {} asks with its query; its key and its value are there for "
-                        "the rows that "
-                        "ask it.",
+                        "of its own, {} by {}, with a bias. Three short vectors of {} numbers come out. The "
+                        "query is what the row is looking for, the key is what it advertises to every row "
+                        "that looks at it, the value is what it hands over if it gets picked. Row {} asks "
+                        "with its query; its key and its value are there for the rows that ask it.",
                         trace.facts.d_model, trace.facts.d_head, trace.facts.d_head, asking_row(trace))});
 }
 
@@ -361,8 +352,7 @@ Inline how_it_scores(Trace const& trace) {
     Row const seen = onehead::row(trace[terms::scores], row).first(row + 1);
     Inline const how =
         say("Row {} takes the dot product of its query with every key, its own too: one score per row, the "
-            "sum of {} "
-            "products. It says how strongly row {} wants that row.",
+            "sum of {} products. It says how strongly row {} wants that row.",
             token(trace, row), trace.facts.d_head, row);
     if (row == 0) return how;
     auto const best = std::max_element(seen.begin(), seen.end());
@@ -376,8 +366,7 @@ Inline how_it_divides(Trace const& trace) {
     std::size_t const row = trace.facts.row;
     Inline const how =
         say("A sum of {0} products easily grows large, and softmax is exponential. So every score is divided "
-            "by the "
-            "square root of {0}, which is {1}.",
+            "by the square root of {0}, which is {1}.",
             trace.facts.d_head, fmt::format("{:.4g}", std::sqrt(static_cast<double>(trace.facts.d_head))));
     if (row == 0 || !trace.facts.experiment.empty()) return how;
     std::string const scaled = weight(describe_pattern_row(asked(trace, terms::softmax)).largest);
@@ -409,8 +398,7 @@ Inline how_it_masks(Trace const& trace) {
 
 Inline how_it_weighs() {
     return "Softmax turns the scores into weights: e to the power of each score, divided by the sum of these "
-           "powers "
-           "over the row. e to the power of -inf is 0, so a masked row gets exactly no weight.";
+           "powers over the row. e to the power of -inf is 0, so a masked row gets exactly no weight.";
 }
 
 Inline pattern_sentence(Trace const& trace, std::size_t row) {

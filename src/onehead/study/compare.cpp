@@ -348,8 +348,7 @@ std::string verdict(Check const& check) {
     std::string const kind = check.finite_masks > 0 ? "visible cells" : "values";
     std::string const place = fmt::format(
         "the worst is row {}, column {}: {} in the trace, {} in the reference, apart by {:.3g} where {:.3g} "
-        "is "
-        "allowed",
+        "is allowed",
         worst.row, worst.column, static_cast<float>(worst.value), worst.reference, worst.difference,
         worst.tolerance);
     std::string const masks =
