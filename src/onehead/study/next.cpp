@@ -192,11 +192,11 @@ std::size_t layers_at_a_time(Matrix const& residual, std::size_t n_head) {
 
 }  // namespace
 
-Worth worth_of_heads(Matrix residual, std::optional<std::size_t> wanted, Blocks const& blocks,
+Worth worth_of_heads(Matrix residual, std::optional<std::size_t> layer, Blocks const& blocks,
                      std::function<void(std::size_t, std::size_t)> const& progress) {
     static_cast<void>(blocks.final_norm());  // an excerpt says here that it has none, before the work begins
-    std::size_t const begin = wanted.value_or(0);
-    std::size_t const end = wanted ? *wanted + 1 : blocks.n_layer;
+    std::size_t const begin = layer.value_or(0);
+    std::size_t const end = layer ? *layer + 1 : blocks.n_layer;
     if (end > blocks.n_layer)
         throw std::invalid_argument(
             fmt::format("layer: expected one from 0 to {}, found {}", blocks.n_layer - 1, begin));
