@@ -31,10 +31,10 @@ Scale Scale::around_zero(std::span<float const> values) {
     for (float const value : values)
         if (std::isfinite(value)) sizes.push_back(std::fabs(value));
     if (sizes.empty()) return {Kind::around_zero, 1, false};
-    std::sort(sizes.begin(), sizes.end());
-    double const within = sizes[(sizes.size() - 1) * 99 / 100];
-    double const limit = within == 0 ? 1 : within;
-    return {Kind::around_zero, limit, sizes.back() > limit};
+    auto const nearly_largest = sizes.begin() + static_cast<std::ptrdiff_t>((sizes.size() - 1) * 99 / 100);
+    std::nth_element(sizes.begin(), nearly_largest, sizes.end());
+    double const limit = *nearly_largest == 0 ? 1 : *nearly_largest;
+    return {Kind::around_zero, limit, std::ranges::max(sizes) > limit};
 }
 
 Scale Scale::of(Trace const& trace, Term const& term) {
