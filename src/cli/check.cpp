@@ -59,18 +59,20 @@ std::string shortened(std::string const& name, std::string const& layer) {
 std::string known_name(Safetensors const& tensors, Term const& term, std::size_t layer) {
     std::string const l = std::to_string(layer);
     std::string const name{term.name};
-    std::vector<std::string> known{file_stem(term), name, l + "." + name};
+    std::vector<std::string> elsewhere;
     std::string const transformer_lens = in_layer(term.transformer_lens, l);
-    if (transformer_lens.find(' ') == std::string::npos) known.push_back(transformer_lens);
+    if (transformer_lens.find(' ') == std::string::npos) elsewhere.push_back(transformer_lens);
     // "attentions[0][0, head]", "h.0.ln_1 output"; a module's name in a file stands for its output, not its
     // input.
     std::string hugging_face = in_layer(term.hugging_face, l);
     bool const is_input = hugging_face.find(" input") != std::string::npos;
     bool const counts_layers = hugging_face.find('[') != std::string::npos;
     hugging_face.resize(std::min(hugging_face.find_first_of(" ["), hugging_face.size()));
-    if (!is_input) known.push_back(counts_layers ? hugging_face + "." + l : hugging_face);
-    for (std::size_t i = 3, n = known.size(); i < n; ++i)
-        if (known[i].find("." + l + ".") != std::string::npos) known.push_back(shortened(known[i], l));
+    if (!is_input) elsewhere.push_back(counts_layers ? hugging_face + "." + l : hugging_face);
+    std::vector<std::string> known{file_stem(term), name, l + "." + name};
+    known.insert(known.end(), elsewhere.begin(), elsewhere.end());
+    for (std::string const& one : elsewhere)
+        if (one.find("." + l + ".") != std::string::npos) known.push_back(shortened(one, l));
     auto const there = std::ranges::find_if(
         known, [&](std::string const& one) { return !one.empty() && tensors.find(one) != nullptr; });
     return there == known.end() ? "" : *there;

@@ -393,8 +393,10 @@ bool Options::read(Arguments const& arguments) {
             po::command_line_parser(arguments).options(described_->options).style(style).run();
         po::store(parsed, given);
         for (auto const& option : parsed.options) {
-            if (option.position_key >= 0) words.insert(words.end(), option.value.begin(), option.value.end());
-            given_options.push_back(option.string_key);
+            if (option.position_key < 0)
+                given_options.push_back(option.string_key);
+            else
+                words.insert(words.end(), option.value.begin(), option.value.end());
         }
         po::notify(given);
     } catch (NotExpected const& error) {
@@ -479,15 +481,12 @@ std::string as_option(UsageError const& error) {
                                                                       {"position", "change"},
                                                                       {"word", "change"},
                                                                       {"word", "append"}}};
-    std::string message = error.what();
+    std::string const message = error.what();
     if (error.field().empty()) return message;
-    std::string_view option = error.field();
-    bool is_given = false;
-    for (auto const& [field, filler] : fillers) {
-        if (field != error.field() || is_given) continue;
-        is_given = std::ranges::find(given_options, filler) != given_options.end();
-        if (is_given) option = filler;
-    }
+    auto const* const given = std::ranges::find_if(fillers, [&](auto const& pair) {
+        return pair[0] == error.field() && std::ranges::find(given_options, pair[1]) != given_options.end();
+    });
+    std::string_view const option = given == fillers.end() ? error.field() : (*given)[1];
     return fmt::format("--{}{}", option, message.substr(error.field().size()));
 }
 

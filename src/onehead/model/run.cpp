@@ -16,7 +16,6 @@
 #include "onehead/attention/head.hpp"
 #include "onehead/error.hpp"
 #include "onehead/io/system.hpp"
-#include "onehead/io/text.hpp"
 #include "onehead/model/model.hpp"
 
 namespace onehead {
@@ -273,8 +272,7 @@ namespace {
 
 void expect_word(std::string const& word) {
     if (word.empty()) throw UsageError("word", {"", "at least one character", "none"});
-    if (auto const bad = find_invalid_utf8(word); bad != word.npos)
-        throw UsageError("word", {fmt::format("byte {}", bad), "UTF-8", label(word.substr(bad, 1))});
+    expect_utf8("word", word);
 }
 
 }  // namespace

@@ -174,10 +174,14 @@ struct Tokenizer::Parts {
 Tokenizer::Tokenizer(fs::path const& folder) : parts_(std::make_unique<Parts const>(Parts::read(folder))) {}
 Tokenizer::~Tokenizer() = default;
 
-std::vector<int> Tokenizer::encode(std::string_view text) const {
+void expect_utf8(std::string const& field, std::string_view text) {
     if (std::size_t const at = find_invalid_utf8(text); at != text.npos)
-        throw UsageError("text", {fmt::format("byte {}", at), "UTF-8", label(text.substr(at, 1)),
-                                  "save or pass the text as UTF-8"});
+        throw UsageError(field, {fmt::format("byte {}", at), "UTF-8", label(text.substr(at, 1)),
+                                 "save or pass the text as UTF-8"});
+}
+
+std::vector<int> Tokenizer::encode(std::string_view text) const {
+    expect_utf8("text", text);
     BytePairs byte_pairs(parts_->merges);
     std::vector<int> tokens;
     for (std::size_t at = 0; at < text.size();) {

@@ -48,6 +48,9 @@ private:
     std::unique_ptr<Parts const> parts_;
 };
 
+// Throws a UsageError about that field of a request, which names the byte, where its text is not valid UTF-8.
+void expect_utf8(std::string const& field, std::string_view text);
+
 // A folder's tokenizer, read when it is first asked for: a run that is given token ids needs none.
 class LazyTokenizer {
 public:
