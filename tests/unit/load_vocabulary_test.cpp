@@ -88,6 +88,52 @@ TEST_CASE("two ids that changed places in GPT-2's vocab.json are noticed") {
     vocabulary = replaced(vocabulary, R"("\u0120dog": 3290)", R"("\u0120dog": 3797)");
     Folder const folder(read(model / "merges.txt"), vocabulary);
     CHECK(Tokenizer(folder.path()).encode("The cat") == Ids{464, 3290});
+    CHECK(Tokenizer(folder.path()).bytes(3797) == " dog");
+    Tokenizer const tokenizer(folder.path());
+    CHECK(tokenizer.encode("The") == Ids{464});  // which the file confirms
+    CHECK(tokenizer.encode("The dog sat") == Ids{464, 3797, 3332});
+    CHECK(tokenizer.decode({464, 3290}) == "The cat");
+}
+
+TEST_CASE("only the pairs that are asked for are read, each of them without the others") {
+    std::string const text = read(model / "vocab.json");
+    auto const ids = nlohmann::json::parse(text);
+    Folder const folder(read(model / "merges.txt"),
+                        replaced(text, R"("\u0120dog": 3290)", R"("\u0120dog": no)"));
+    Tokenizer const tokenizer(folder.path());
+    for (auto const& [characters, id] : ids.items())
+        if (id != 3290 && id != 50256) CHECK(tokenizer.bytes(id) == onehead::bytes_of(characters));
+    CHECK(tokenizer.size() == 50257);
+    CHECK(tokenizer.encode("The cat sat") == Ids{464, 3797, 3332});
+    CHECK_THROWS_WITH(tokenizer.encode("The dog"), Contains("vocab.json") && Contains("JSON"));
+}
+
+// What looks like the end of one pair and the beginning of the next can stand inside a token.
+TEST_CASE("a token that is written like a pair misleads no one") {
+    nlohmann::ordered_json ids;
+    std::string merges = "#version: 0.2\n";
+    // Byte by byte in the order of the alphabet, as a vocabulary begins.
+    std::vector<std::string> symbols;
+    for (int const visible : {1, 0})
+        for (int byte = 0; byte < 256; ++byte)
+            if (((byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD)) == (visible == 1))
+                symbols.push_back(one_byte(byte));
+    REQUIRE(symbols.size() == 256);
+    std::string written;  // grows by a character at a time, and each time it is a symbol
+    for (char const next : std::string(R"(":0,"!":1,"t":2,)")) {
+        if (!written.empty()) {
+            merges += written + " " + next + "\n";
+            symbols.push_back(written + next);
+        }
+        written += next;
+    }
+    for (std::size_t id = 0; id < symbols.size(); ++id) ids[symbols[id]] = id;
+    Folder const folder(merges, ids.dump());
+    Tokenizer const tokenizer(folder.path());
+    REQUIRE(tokenizer.size() == static_cast<int>(symbols.size()));
+    for (int id = 0; id < tokenizer.size(); ++id)
+        CHECK(tokenizer.bytes(id) == onehead::bytes_of(symbols[static_cast<std::size_t>(id)]));
+    CHECK(tokenizer.encode("\":\":0,1") == Ids{256, 256, 15, 11, 16});
 }
 
 TEST_CASE("a token more in vocab.json has its id") {

@@ -2,9 +2,9 @@
 // alphabet of bytes.
 //
 // Symbols are numbered: the 256 bytes in the order of the alphabet, then one for each line of merges.txt. In
-// GPT-2 a symbol's number is its id. Where vocab.json confirms that for every symbol (which takes a
-// millisecond, its pairs being in the order of the ids), nothing else is kept of it; otherwise it is read in
-// full (40 ms).
+// GPT-2 a symbol's number is its id. Where vocab.json confirms that for each token that is asked for (its
+// pairs being in the order of the ids, one is found in microseconds), it is not parsed; otherwise it is read
+// in full (40 ms).
 #include "onehead/model/tokenizer.hpp"
 
 #include <fmt/format.h>
@@ -55,18 +55,18 @@ public:
 
     int size() const { return n_bytes + static_cast<int>(n_lines()); }
 
-    // The characters of a symbol, in the alphabet, and how many bytes they take as UTF-8.
-    std::string characters(int symbol) const;
-    std::size_t length(int symbol) const;
-
-    // The two parts of what a line makes; nothing if the line is not two with one space between them.
-    std::optional<std::pair<std::string_view, std::string_view>> parts(int symbol) const;
+    std::string characters(int symbol) const;  // in the alphabet
 
     // The symbol that two neighbours become, both given in the alphabet; none if they do not merge.
     std::optional<int> merged(std::string_view left, std::string_view right) const;
 
+    bool makes(std::string_view characters) const;  // a symbol of these
+
 private:
+    using Pair = std::pair<std::string_view, std::string_view>;
+
     std::size_t n_lines() const { return begins_.size() - 1; }
+    std::optional<Pair> pair(std::size_t index) const;  // nothing if the line is not two with a space between
     void insert(std::uint64_t hash);
     std::optional<std::size_t> find(std::string_view wanted) const;  // the index of a line
     std::string_view line(std::size_t index) const;
@@ -78,12 +78,31 @@ private:
     std::vector<std::uint32_t> slots_;   // hash table of the lines: index of a line plus 1, or 0
 };
 
-// Which id each symbol has, and what the other ids stand for.
+// The pairs of vocab.json in the order of their ids, as GPT-2's stand in it: `{"!": 0, "\"": 1, ...}`. Of a
+// text that is anything else, nothing is confirmed.
+class OrderedPairs {
+public:
+    explicit OrderedPairs(std::string text) : text_(std::move(text)) {}
+
+    // Whether the text gives this id to these characters. Only what is next to that pair is looked at.
+    bool has(int id, std::string_view characters) const;
+
+    // The pairs that come after this one, as a JSON text of their own; nothing if this one is not there.
+    std::optional<std::string> after(int id, std::string_view characters) const;
+
+    std::string const& text() const { return text_; }
+
+private:
+    std::string_view before(int id) const;
+    std::string_view behind(int id, std::string_view characters) const;
+
+    std::string text_;
+};
+
 struct Vocabulary {
-    std::vector<int> ids;                // by symbol, -1 for none; empty: a symbol's number is its id
-    std::vector<std::string> bytes;      // by id; empty: those of the symbol
-    std::map<int, std::string> further;  // the bytes of ids after these
-    std::set<int> twins;                 // ids whose bytes another id has too
+    std::vector<int> ids;            // by symbol, -1 for none
+    std::vector<std::string> bytes;  // by id
+    std::set<int> twins;             // ids whose bytes another id has too
 };
 
 // A piece's symbols, appended to `symbols`. Keeps its memory from piece to piece.
@@ -150,28 +169,69 @@ struct Extras {
 }  // namespace
 
 struct Tokenizer::Parts {
+    // Of merges.txt and vocab.json.
+    Parts(Merges lines, OrderedPairs vocab_json, std::string name);
+    Parts(Merges lines, Vocabulary vocabulary);
+
+    static std::unique_ptr<Parts const> read(fs::path const& folder);
+
     Merges merges;
-    Vocabulary vocabulary;
+    OrderedPairs pairs{""};
+    std::string name;          // of the file of the pairs, for messages
+    bool is_in_order = false;  // the last symbol has its number as id, all of `further` come after it
+    std::map<int, std::string> further;  // tokens by id, beside those of the symbols or of `whole`
     bool adds_space = false;
 
-    std::string const* further(int id) const {
-        auto const found = vocabulary.further.find(id);
-        return found == vocabulary.further.end() ? nullptr : &found->second;
+    Vocabulary const& whole() const {
+        std::call_once(once, [this] {
+            if (!vocabulary) vocabulary = read_whole();
+        });
+        return *vocabulary;
     }
+
+    // How many ids there are before those that were added.
+    int n_first() const { return is_in_order ? merges.size() : static_cast<int>(whole().bytes.size()); }
+
+    bool confirms(int symbol) const { return is_in_order && pairs.has(symbol, merges.characters(symbol)); }
 
     // Nothing if there is no such id.
     std::optional<std::string> bytes(int id) const {
-        auto const& all = vocabulary.bytes;
-        if (id >= 0 && all.empty() && id < merges.size()) return bytes_or_itself(merges.characters(id));
-        if (id >= 0 && static_cast<std::size_t>(id) < all.size()) return all[static_cast<std::size_t>(id)];
-        auto const* const known = further(id);
-        return known == nullptr ? std::nullopt : std::optional{*known};
+        if (auto const found = further.find(id); found != further.end()) return found->second;
+        if (id < 0 || id >= n_first()) return std::nullopt;
+        if (confirms(id)) return bytes_or_itself(merges.characters(id));
+        return whole().bytes.at(static_cast<std::size_t>(id));
     }
 
-    static Parts read(fs::path const& folder);
+    bool has_twin(int id) const {
+        std::string const own = bytes(id).value_or("");
+        for (auto const& [other, bytes] : further)
+            if (other != id && bytes == own) return true;
+        bool const is_further = further.contains(id);
+        if (is_in_order) return is_further && merges.makes(in_alphabet(own));
+        auto const& [ids, all, twins] = whole();
+        return is_further ? std::find(all.begin(), all.end(), own) != all.end() : twins.contains(id);
+    }
+
+    // Of every id, in no order.
+    std::vector<std::string> all_bytes() const {
+        std::vector<std::string> all;
+        if (is_in_order)
+            for (int symbol = 0; symbol < merges.size(); ++symbol)
+                all.push_back(bytes_or_itself(merges.characters(symbol)));
+        else
+            all = whole().bytes;
+        for (auto const& [_, bytes] : further) all.push_back(bytes);
+        return all;
+    }
+
+private:
+    Vocabulary read_whole() const;
+
+    mutable std::once_flag once;
+    mutable std::optional<Vocabulary> vocabulary;
 };
 
-Tokenizer::Tokenizer(fs::path const& folder) : parts_(std::make_unique<Parts const>(Parts::read(folder))) {}
+Tokenizer::Tokenizer(fs::path const& folder) : parts_(Parts::read(folder)) {}
 Tokenizer::~Tokenizer() = default;
 
 void expect_utf8(std::string const& field, std::string_view text) {
@@ -189,10 +249,11 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
         byte_pairs.encode(text.substr(at, length), tokens);
         at += length;
     }
-    auto const& ids = parts_->vocabulary.ids;
-    if (ids.empty()) return tokens;
+    bool const are_ids =
+        std::all_of(tokens.begin(), tokens.end(), [&](int token) { return parts_->confirms(token); });
+    if (are_ids) return tokens;
     for (int& token : tokens) {
-        int const symbol = std::exchange(token, ids[static_cast<std::size_t>(token)]);
+        int const symbol = std::exchange(token, parts_->whole().ids[static_cast<std::size_t>(token)]);
         if (token >= 0) continue;
         std::string const missing = label(bytes_of(parts_->merges.characters(symbol)).value_or(""));
         throw UsageError("text", {"", "bytes that this model's vocabulary has tokens for", missing,
@@ -215,19 +276,18 @@ std::string Tokenizer::decode(std::vector<int> const& ids) const {
 
 Token Tokenizer::token(int id) const {
     Token token{.id = id, .bytes = parts_->bytes(id).value_or("")};
-    token.has_twin = parts_->vocabulary.twins.contains(id);
+    token.has_twin = parts_->has_twin(id);
     return token;
 }
 
 int Tokenizer::size() const {
-    auto const& [ids, bytes, further, twins] = parts_->vocabulary;
-    int const first = bytes.empty() ? parts_->merges.size() : static_cast<int>(bytes.size());
-    return further.empty() ? first : std::max(first, further.rbegin()->first + 1);
+    auto const& further = parts_->further;
+    return further.empty() ? parts_->n_first() : std::max(parts_->n_first(), further.rbegin()->first + 1);
 }
 
 std::size_t Tokenizer::longest() const {
     std::size_t longest = 0;
-    for (int id = 0; id < size(); ++id) longest = std::max(longest, parts_->bytes(id).value_or("").size());
+    for (std::string const& bytes : parts_->all_bytes()) longest = std::max(longest, bytes.size());
     return longest;
 }
 
@@ -375,16 +435,8 @@ std::string Merges::characters(int symbol) const {
     return characters;
 }
 
-// Without the space.
-std::size_t Merges::length(int symbol) const {
-    return symbol < n_bytes
-               ? byte_symbol(symbol).characters.size()
-               : std::max<std::size_t>(line(static_cast<std::size_t>(symbol - n_bytes)).size(), 1) - 1;
-}
-
-std::optional<std::pair<std::string_view, std::string_view>> Merges::parts(int symbol) const {
-    if (symbol < n_bytes) return std::pair{byte_symbol(symbol).characters, std::string_view{}};
-    std::string_view const both = line(static_cast<std::size_t>(symbol - n_bytes));
+std::optional<Merges::Pair> Merges::pair(std::size_t index) const {
+    std::string_view const both = line(index);
     std::size_t const space = both.find(' ');
     bool const is_pair = space != both.npos && space > 0 && space + 1 < both.size();
     if (!is_pair || both.find(' ', space + 1) != both.npos) return std::nullopt;
@@ -406,6 +458,14 @@ std::optional<int> Merges::merged(std::string_view left, std::string_view right)
     return n_bytes + static_cast<int>(*index);
 }
 
+// A byte's character, or any two parts of it that a line puts together.
+bool Merges::makes(std::string_view characters) const {
+    if (auto const bytes = bytes_of(characters); bytes && bytes->size() == 1) return true;
+    for (std::size_t cut = 1; cut < characters.size(); ++cut)
+        if (merged(characters.substr(0, cut), characters.substr(cut))) return true;
+    return false;
+}
+
 // Empty if the line is as it should be.
 std::string expectation_missed(std::optional<std::pair<std::string_view, std::string_view>> const& parts,
                                std::unordered_set<std::string> const& symbols, bool comes_again) {
@@ -422,13 +482,11 @@ void Merges::check() const {
     std::unordered_set<std::string> symbols;
     for (int byte = 0; byte < n_bytes; ++byte) symbols.emplace(byte_symbol(byte).characters);
     for (std::size_t i = 0; i < n_lines(); ++i) {
-        int const symbol = n_bytes + static_cast<int>(i);
-        std::string const expected =
-            expectation_missed(parts(symbol), symbols, parts(symbol) && find(line(i)) != i);
+        std::string const expected = expectation_missed(pair(i), symbols, pair(i) && find(line(i)) != i);
         if (!expected.empty())
             throw Error({fmt::format("{}, line {}", name_, first_line_ + i), expected,
                          label(line(i).substr(0, 80)), get_again});
-        symbols.insert(characters(symbol));
+        symbols.insert(characters(n_bytes + static_cast<int>(i)));
     }
 }
 
@@ -440,20 +498,9 @@ namespace {
 
 using Ids = std::unordered_map<std::string, int>;
 
-// The ids of a JSON text, {"!": 0, ...}. They are not kept as a document: each pair goes straight to its
-// place, where a second one would show.
-Ids read_ids(std::string const& text, std::string const& name);
-
 // Takes the characters off the front of a JSON text, where any of them may be written as \u0120.
 bool take_characters(std::string_view& text, std::string_view characters) {
     while (!characters.empty()) {
-        char const c = characters[0];
-        bool const is_plain = c > 0 && c != '"' && c != '\\';  // written as itself, mostly
-        if (is_plain && text.starts_with(c)) {
-            text.remove_prefix(1);
-            characters.remove_prefix(1);
-            continue;
-        }
         auto const [value, length] = code_point_at(characters, 0);
         if (length == 0) return false;
         std::size_t taken = length;
@@ -486,35 +533,71 @@ bool take_sign(std::string_view& text, char sign) {
     return true;
 }
 
-bool take_number(std::string_view& text, int number) {
-    int written = -1;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), written);
-    if (error != std::errc{} || written != number) return false;
+// Takes a whole number off the front; nothing if there is none.
+std::optional<int> take_number(std::string_view& text) {
+    int number = -1;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return true;
+    return number;
 }
 
-std::optional<std::map<int, std::string>> consecutive(Ids const& ids, int first);
+// Takes what stands between a token's characters and the next pair off the front.
+std::optional<int> take_id(std::string_view& text) {
+    if (!text.starts_with('"')) return std::nullopt;
+    text.remove_prefix(1);
+    return take_sign(text, ':') ? take_number(text) : std::nullopt;
+}
 
-// The vocabulary where each symbol's number is its id, and further ids follow; nothing where the text does
-// not confirm that in this order.
-std::optional<Vocabulary> confirm(std::string_view text, Merges const& merges, std::string const& name) {
-    bool const has_merges = merges.size() > n_bytes;
-    if (!has_merges || text.find('\0') != text.npos || !take_sign(text, '{')) return std::nullopt;
-    for (int symbol = 0; symbol < merges.size(); ++symbol) {
-        auto const parts = merges.parts(symbol);
-        if (!parts || !text.starts_with('"')) return std::nullopt;
-        text.remove_prefix(1);
-        if (!take_characters(text, parts->first) || !take_characters(text, parts->second))
-            return std::nullopt;
-        if (!text.starts_with('"')) return std::nullopt;
-        text.remove_prefix(1);
-        if (!take_sign(text, ':') || !take_number(text, symbol)) return std::nullopt;
-        if (!take_sign(text, ',') && symbol + 1 < merges.size()) return std::nullopt;
+// Takes everything to behind the next id off the front; nothing, and no text left, if there is none. A
+// quotation mark inside a token that looks like the end of one leads astray.
+std::optional<int> take_next_id(std::string_view& text) {
+    std::optional<int> id;
+    while (!id && !text.empty()) {
+        text.remove_prefix(std::min(text.find('"'), text.size()));
+        id = take_id(text);
     }
-    auto further = consecutive(read_ids("{" + std::string{text}, name), merges.size());
-    if (!further) return std::nullopt;
-    return Vocabulary{{}, {}, std::move(*further), {}};
+    return id;
+}
+
+// Behind the pair of a smaller id, not far before this one: found by halving, as the ids are in order.
+std::string_view OrderedPairs::before(int id) const {
+    constexpr std::size_t near = 256;
+    std::string_view const text = text_;
+    std::size_t begin = 0;
+    for (std::size_t end = text.size(); begin + near < end;) {
+        std::size_t const middle = begin + (end - begin) / 2;
+        std::string_view rest = text.substr(middle);
+        auto const next = take_next_id(rest);
+        if (next && *next < id)
+            begin = text.size() - rest.size();
+        else
+            end = middle;
+    }
+    return text.substr(begin);
+}
+
+// The text from behind the pair on; empty if it is not there.
+std::string_view OrderedPairs::behind(int id, std::string_view characters) const {
+    std::string_view text = before(id);
+    for (int next = -1; next < id && !text.empty();) {
+        text.remove_prefix(std::min(text.find('"'), text.size()));
+        std::string_view pair = text.substr(std::min<std::size_t>(1, text.size()));
+        if (take_characters(pair, characters) && take_id(pair) == id) return pair;
+        next = take_id(text).value_or(next);
+    }
+    return {};
+}
+
+bool OrderedPairs::has(int id, std::string_view characters) const {
+    return !behind(id, characters).empty();
+}
+
+std::optional<std::string> OrderedPairs::after(int id, std::string_view characters) const {
+    std::string_view rest = behind(id, characters);
+    if (rest.empty()) return std::nullopt;
+    take_sign(rest, ',');
+    return "{" + std::string(rest);
 }
 
 // The bytes of ids from `first` without a gap; nothing if these are others.
@@ -547,10 +630,22 @@ std::vector<std::string> bytes_by_id(Ids const& ids, std::string const& name) {
     return bytes;
 }
 
+// Ids whose bytes another id has too.
+std::set<int> find_twins(std::vector<std::string> const& bytes) {
+    std::set<int> twins;
+    std::unordered_map<std::string_view, int> seen;
+    for (std::size_t id = 0; id < bytes.size(); ++id) {
+        auto const [first, is_new] = seen.emplace(bytes[id], static_cast<int>(id));
+        if (!is_new) twins.insert({static_cast<int>(id), first->second});
+    }
+    return twins;
+}
+
 // Every merge makes a token. A byte may have none: a vocabulary that was learned from little text has only
 // the bytes of that text.
-Vocabulary full_vocabulary(Ids const& ids, Merges const& merges, std::string const& name) {
-    Vocabulary vocabulary{{}, bytes_by_id(ids, name), {}, {}};
+Vocabulary vocabulary_of(Ids const& ids, Merges const& merges, std::string const& name) {
+    Vocabulary vocabulary{{}, bytes_by_id(ids, name), {}};
+    vocabulary.twins = find_twins(vocabulary.bytes);
     for (int symbol = 0; symbol < merges.size(); ++symbol) {
         auto const found = ids.find(merges.characters(symbol));
         if (found == ids.end() && symbol >= n_bytes)
@@ -559,29 +654,6 @@ Vocabulary full_vocabulary(Ids const& ids, Merges const& merges, std::string con
         vocabulary.ids.push_back(found == ids.end() ? -1 : found->second);
     }
     return vocabulary;
-}
-
-// Ids whose bytes another id has too. Symbols have different bytes each, so only further tokens are looked up
-// where the vocabulary has no others.
-std::set<int> find_twins(Vocabulary const& vocabulary, Merges const& merges) {
-    std::set<int> twins;
-    std::unordered_map<std::string, int> seen;  // by the characters of the alphabet
-    std::set<std::size_t> lengths;
-    auto const see = [&](int id, std::string const& bytes) {
-        auto const [first, is_new] = seen.emplace(in_alphabet(bytes), id);
-        if (!is_new) twins.insert({id, first->second});
-        lengths.insert(first->first.size());
-    };
-    for (auto const& [id, bytes] : vocabulary.further) see(id, bytes);
-    if (vocabulary.bytes.empty())
-        for (int symbol = 0; symbol < merges.size(); ++symbol) {
-            if (!lengths.contains(merges.length(symbol))) continue;
-            auto const found = seen.find(merges.characters(symbol));
-            if (found != seen.end()) twins.insert({symbol, found->second});
-        }
-    for (std::size_t id = 0; id < vocabulary.bytes.size(); ++id)
-        see(static_cast<int>(id), vocabulary.bytes[id]);
-    return twins;
 }
 
 [[noreturn]] void refuse_json(std::string const& name, std::size_t byte) {
@@ -612,6 +684,8 @@ void add_id(Ids& ids, std::string const& token, json const& value, std::string c
         refuse(name, "each token once", label(token.substr(0, 80)) + " twice");
 }
 
+// The ids of a JSON text, {"!": 0, ...}. They are not kept as a document: each pair goes straight to its
+// place, where a second one would show.
 Ids read_ids(std::string const& text, std::string const& name) {
     Ids ids;
     std::string key;
@@ -775,44 +849,56 @@ Merges read_merges(fs::path const& path) {
     return {read_text_file(path, largest_file), path.string()};
 }
 
-Vocabulary read_vocabulary(fs::path const& path, Merges const& merges) {
-    std::string const text = read_text_file(path, largest_file);
-    if (auto confirmed = confirm(text, merges, path.string())) return std::move(*confirmed);
-    merges.check();
-    return full_vocabulary(read_ids(text, path.string()), merges, path.string());
-}
-
 }  // namespace
 
-Tokenizer::Parts Tokenizer::Parts::read(fs::path const& folder) {
+Tokenizer::Parts::Parts(Merges lines, OrderedPairs vocab_json, std::string file)
+    : merges(std::move(lines)), pairs(std::move(vocab_json)), name(std::move(file)) {
+    int const last = merges.size() - 1;
+    auto const others = last < n_bytes ? std::nullopt : pairs.after(last, merges.characters(last));
+    auto tokens = others ? consecutive(read_ids(*others, name), last + 1) : std::nullopt;
+    is_in_order = tokens.has_value();
+    if (tokens) further = std::move(*tokens);
+    if (!tokens) whole();
+}
+
+Tokenizer::Parts::Parts(Merges lines, Vocabulary all)
+    : merges(std::move(lines)), vocabulary(std::move(all)) {}
+
+Vocabulary Tokenizer::Parts::read_whole() const {
+    merges.check();
+    return vocabulary_of(read_ids(pairs.text(), name), merges, name);
+}
+
+std::unique_ptr<Tokenizer::Parts const> Tokenizer::Parts::read(fs::path const& folder) {
     Extras extras = read_extras(folder);
-    fs::path const whole = folder / "tokenizer.json";
+    fs::path const one_file = folder / "tokenizer.json";
     bool const in_two_files = is_there(folder / "merges.txt") || is_there(folder / "vocab.json");
-    if (!in_two_files && !is_there(whole))
+    if (!in_two_files && !is_there(one_file))
         throw Error({folder.string(), "vocab.json and merges.txt, or tokenizer.json", "none of them",
                      "get them too, or give token ids, which need no vocabulary"});
-    auto const finish = [&](Parts parts) {
-        for (auto const& [id, bytes] : extras.added)
-            if (!parts.bytes(id)) parts.vocabulary.further.emplace(id, bytes);
-        parts.vocabulary.twins = find_twins(parts.vocabulary, parts.merges);
-        parts.adds_space = extras.adds_space;
-        return parts;
-    };
-    if (in_two_files && (is_there(folder / "merges.txt") || !is_there(whole))) {
+    std::unique_ptr<Parts> parts;
+    if (in_two_files && (is_there(folder / "merges.txt") || !is_there(one_file))) {
         Merges merges = read_merges(folder / "merges.txt");
-        Vocabulary vocabulary = read_vocabulary(folder / "vocab.json", merges);
-        return finish({std::move(merges), std::move(vocabulary)});
+        fs::path const vocab_json = folder / "vocab.json";
+        parts = std::make_unique<Parts>(
+            std::move(merges), OrderedPairs(read_text_file(vocab_json, largest_file)), vocab_json.string());
+    } else {
+        TokenizerJson file;
+        std::string const name = one_file.string();
+        file.rest =
+            parse_parts(read_text_file(one_file, largest_file), name, TokenizerJsonReader{file, name});
+        expect_byte_level(file.rest, name);
+        extras.added.merge(added_tokens(file.rest));
+        extras.adds_space = extras.adds_space || adds_space_in(file.rest["pre_tokenizer"]);
+        Merges merges(std::move(file.merges), name + ": merges");
+        merges.check();
+        Vocabulary vocabulary = vocabulary_of(file.ids, merges, name);
+        parts = std::make_unique<Parts>(std::move(merges), std::move(vocabulary));
     }
-    TokenizerJson file;
-    std::string const name = whole.string();
-    file.rest = parse_parts(read_text_file(whole, largest_file), name, TokenizerJsonReader{file, name});
-    expect_byte_level(file.rest, name);
-    extras.added.merge(added_tokens(file.rest));
-    extras.adds_space = extras.adds_space || adds_space_in(file.rest["pre_tokenizer"]);
-    Merges merges(std::move(file.merges), name + ": merges");
-    merges.check();
-    Vocabulary vocabulary = full_vocabulary(file.ids, merges, name);
-    return finish({std::move(merges), std::move(vocabulary)});
+    for (auto const& [id, bytes] : extras.added)
+        if (!parts->bytes(id)) parts->further.emplace(id, bytes);
+    parts->adds_space = extras.adds_space;
+    return parts;
 }
 
 // The alphabet: every direction is a table.

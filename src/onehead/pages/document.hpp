@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -259,8 +260,13 @@ struct Program {
     std::string json = {};
 };
 
+// A picture that is made where it is shown, in a browser only. What it is of has to be there until then.
+struct Drawing {
+    std::function<Picture()> picture;
+};
+
 struct Block {
-    std::variant<Heading, Paragraph, FactList, Table, Formula, CodeBlock, Command, Sentence, Picture,
+    std::variant<Heading, Paragraph, FactList, Table, Formula, CodeBlock, Command, Sentence, Picture, Drawing,
                  Question, Note, Bullets, Section, RowPart, OtherRow, Fold, Pair, Panel, Program>
         content;
 };

@@ -285,6 +285,7 @@ struct Html {
             if (!item.empty()) items += element("li", words(item));
         return element("ul", items);
     }
+    Markup operator()(Drawing const& drawing) const { return (*this)(drawing.picture()); }
     Markup operator()(Section const& section) const {
         return element("section", blocks(section.blocks), {{"id", section.place}});
     }

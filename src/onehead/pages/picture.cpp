@@ -27,9 +27,9 @@ Scale Scale::changes() {
 }
 
 Scale Scale::around_zero(std::span<float const> values) {
-    std::vector<float> sizes;
-    for (float const value : values)
-        if (std::isfinite(value)) sizes.push_back(std::fabs(value));
+    std::vector<float> sizes(values.begin(), values.end());
+    std::erase_if(sizes, [](float value) { return !std::isfinite(value); });
+    for (float& value : sizes) value = std::fabs(value);
     if (sizes.empty()) return {Kind::around_zero, 1, false};
     auto const nearly_largest = sizes.begin() + static_cast<std::ptrdiff_t>((sizes.size() - 1) * 99 / 100);
     std::nth_element(sizes.begin(), nearly_largest, sizes.end());

@@ -97,9 +97,9 @@ Section tell_step(Trace const& trace, Step const& step, std::vector<std::string>
                       pairs_positions(term) ? ": rows = query (reads), columns = key (is read)" : ""),
                   true});
     if (pairs_positions(term))
-        add(score_picture(trace, step));
+        add(Drawing{[&] { return score_picture(trace, step); }});
     else
-        add(Fold{"All numbers", {{vector_picture(trace, step)}}});
+        add(Fold{"All numbers", {{Drawing{[&] { return vector_picture(trace, step); }}}}});
     return section;
 }
 

@@ -14,6 +14,7 @@
 namespace onehead {
 
 // The whole story. files: the names of all that is written beside it, to which it refers; none if nothing is.
+// Its drawings are of the trace, which has to be there for as long as they are to be seen.
 Document trace_story(Trace const& trace, std::vector<std::string> const& files);
 
 // All that it says of its row alone: a page's script puts these parts of another row's story in their place.

@@ -210,6 +210,7 @@ struct Text {
     }
     std::string operator()(Sentence const& /*sentence*/) const { return ""; }
     std::string operator()(Picture const& /*picture*/) const { return ""; }
+    std::string operator()(Drawing const& /*drawing*/) const { return ""; }
     std::string operator()(Panel const& /*panel*/) const { return ""; }
     std::string operator()(Program const& /*program*/) const { return ""; }
     std::string operator()(Question const& question) const {
