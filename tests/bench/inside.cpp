@@ -83,6 +83,24 @@ void fma_peak(benchmark::State& state) {
 }
 BENCHMARK(fma_peak);
 
+// Of all threads together, which is no more where two of them share the parts of one core.
+void fma_peak_of_all(benchmark::State& state) {
+    std::size_t const threads = std::thread::hardware_concurrency();
+    set_thread_count(threads);
+    auto const [run, lanes] = peak();
+    constexpr int turns = 1000;
+    for (auto _ : state)
+        for_ranges(threads, 1, [run = run](std::size_t, std::size_t) {
+            std::array<double, 12 * 8> sums{};
+            for (int turn = 0; turn < turns; ++turn) run(sums.data());
+            benchmark::DoNotOptimize(sums);
+        });
+    state.counters["flop"] =
+        benchmark::Counter(2.0 * 12 * 1000 * turns * static_cast<double>(lanes * threads),
+                           benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(fma_peak_of_all)->UseRealTime();
+
 // The product that makes all queries, keys and values of a block, on one thread.
 void product(benchmark::State& state) {
     set_thread_count(1);

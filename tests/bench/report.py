@@ -38,8 +38,13 @@ Stage by stage in one process, the best of several runs. Six tokens, gpt2-mini, 
 
 {stages_6}
 
-The floor is a process that does nothing but start ({hello} ms here), and making 19 files. The vocabulary is the largest part:
-two files of 1.5 MB are hashed to see that they are GPT-2's, and the 50,000 merges are indexed.
+The floor is a process that does nothing but start ({hello} ms here), and making 19 files. Of the vocabulary, vocab.json is read
+and the 50,000 merges are indexed; no more than the tokens of the text are looked up.
+
+Few tokens, but many weights: what it takes at least to start, to read the weights once, in pieces that stay in the cache, and to
+multiply them at the peak of all threads:
+
+{floor}
 
 1024 tokens, GPT-2 small's shape, block 0, with all CSVs:
 
@@ -125,9 +130,29 @@ def inside_rows(m):
            f"{found[f'product_from_memory/{n}']['bytes'] / 1e9:.0f} GB/s of weights, "
            f"{of('product_from_memory', n, 'bytes', 'read_memory'):.0f} % of only reading them",
            at_least(of("product_from_memory", n, "bytes", "read_memory"), 70) if n == 6 else ""] for n in (6, 8)],
+        ["multiply-adds, all threads", f"{found['fma_peak_of_all']['flop'] / 1e9:.0f} Gflop/s, "
+         f"{found['fma_peak_of_all']['flop'] / found['fma_peak']['flop']:.2f} x one thread", ""],
         ["the exponential", f"{nanoseconds('exponentials_ours'):.1f} ns", ""],
         ["the vocabulary, read and used on six tokens", f"{found['vocabulary']['real_time']:.2g} ms", ""],
     ]
+
+
+def floor_rows(m):
+    """The parts that nothing can do without, one after the other."""
+    d_model, layers, vocab_size, tokens = 768, 12, 50257, 8
+    attention, mlp = 4 * d_model * d_model, 8 * d_model * d_model
+    products = {
+        "layer 11, 8": ("layer 11, 8 tokens", 2 * tokens * (layers * attention + (layers - 1) * mlp)),
+        "next": ("onehead next, 8 tokens", 2 * (tokens * (layers * attention + (layers - 1) * mlp) + mlp + vocab_size * d_model)),
+    }
+    start = seconds(m["six"]["hello"]).median
+    rows = []
+    for block, (what, count) in products.items():
+        reading, ours = seconds(m[block]["read"]).median - start, seconds(m[block]["onehead"]).median
+        multiplying = count / m["inside"]["fma_peak_of_all"]["flop"]
+        least = start + reading + multiplying
+        rows.append([what, *[f"{1000 * part:.1f}" for part in (start, reading, multiplying, least, ours)], f"{ours / least:.2f}"])
+    return rows
 
 
 def operations(n, d_model=768):
@@ -174,6 +199,7 @@ def page(m, before):
         machine=machine(), core=core_name({}), newer_core=core_name({"OPENBLAS_CORETYPE": "SkylakeX"}),
         whole=table(["run", "ms", "measured", "goal, at most", "limited by"], whole_rows(m)),
         inside=table(["part", "measured", "goal"], inside_rows(m)),
+        floor=table(["run", "starting, ms", "reading", "multiplying", "at least", "measured", "times the least"], floor_rows(m)),
         growth=table(["tokens", "ms", "times the first", "times its operations"], growth_rows(m)),
         stages_6=table(stages_header, m["stages of 6"]), stages_1024=table(stages_header, m["stages of 1024"]),
         earlier=earlier(before), hello=f"{1000 * seconds(m['six']['hello']).median:.1f}")

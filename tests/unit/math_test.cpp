@@ -39,7 +39,13 @@ TEST_CASE("every kernel gives the bits of the plain loops, for every shape and t
                                           {25, 385, 65},
                                           {40, 300, 64},
                                           {193, 400, 31},
-                                          {200, 3, 130}}) {
+                                          {200, 3, 130},
+                                          {12, 5, 1},
+                                          {33, 130, 1},
+                                          {70, 64, 2},
+                                          {200, 65, 4},
+                                          {96, 63, 6},
+                                          {1000, 129, 7}}) {
             Matrix const a = random_matrix(n, inner, 1);
             Matrix const b = random_matrix(inner, m, 2);
             Vector const bias = xt::view(random_matrix(1, m, 3), 0, xt::all());

@@ -2,8 +2,10 @@
 // - Many rows: 192 rows of a and 64 columns of b at a time, of which 384 k stay in the second-level cache.
 //   b is packed as double there once for all 192 rows, so that no tile has to convert it again.
 // - Few rows: every number of b is used once or twice, and fetching it is all that counts. b is read as it
-//   lies, 32 of its rows at a time from left to right.
-// Either way a tile's sums are put down after so many k, and taken up again for the next: the order of each
+//   lies, 64 of its rows at a time from left to right.
+// - Few columns of b, as where a row of a is a token's embedding: the same with a and b turned over, so that
+//   a tile is some columns of b times 32 rows of a.
+// In every way a tile's sums are put down after so many k, and taken up again for the next: the order of each
 // sum stays k = 0, 1, 2, ...
 #include "onehead/math/kernel.hpp"
 
@@ -203,7 +205,7 @@ struct Blocks {
     bool in_place;  // b is read as it lies
 };
 constexpr Blocks for_many_rows{192, 64, 384, false};
-constexpr Blocks for_few_rows{24, 512, 32, true};
+constexpr Blocks for_few_rows{24, 512, 64, true};
 
 void multiply_block(Product const& p, Kernel const& kernel, Blocks const& blocks, Range rows, Range columns,
                     Matrix& product) {
@@ -242,6 +244,27 @@ void multiply_block(Product const& p, Kernel const& kernel, Blocks const& blocks
     });
 }
 
+// Where all columns of b make one tile's rows. b is packed as it lies: [inner, m].
+void multiply_turned(Product const& p, Kernel const& kernel, Range rows, Matrix& product) {
+    std::size_t const m = column_count(p.b);
+    std::size_t const width = kernel.columns;
+    std::vector<double> const packed_b(p.b.begin(), p.b.end());
+    std::vector<float> packed_a(for_few_rows.depth * width);
+    std::vector<double> sums(m * width);
+    in_parts(rows, width, [&](Range strip) {
+        in_parts({0, column_count(p.a)}, for_few_rows.depth, [&](Range inner) {
+            for (std::size_t i = strip.begin; i < strip.end; ++i)
+                for (std::size_t k = inner.begin; k < inner.end; ++k)
+                    packed_a[(k - inner.begin) * width + i - strip.begin] = row(p.a, i)[k];
+            kernel.in_place[m - 1]({&packed_b[inner.begin * m], packed_a.data(), width, inner.size(),
+                                    sums.data(), width, inner.begin != 0});
+        });
+        for (std::size_t i = strip.begin; i < strip.end; ++i)
+            for (std::size_t j = 0; j < m; ++j)
+                product(i, j) = static_cast<float>(sums[j * width + i - strip.begin]);
+    });
+}
+
 }  // namespace
 
 Matrix multiply(Product const& p) {
@@ -255,6 +278,12 @@ Matrix multiply(Product const& p) {
     std::size_t const rows_a_part = in_whole(kernel.packed.size(), (n + parts - 1) / parts);
 
     constexpr std::size_t worth_a_thread = 500'000;  // products
+    if (m <= kernel.in_place.size() && n >= kernel.columns && p.bias.empty() && p.depths.empty()) {
+        for_ranges(n, worth_a_thread / p.b.size() + 1, [&](std::size_t first, std::size_t last) {
+            multiply_turned(p, kernel, {first, last}, product);
+        });
+        return product;
+    }
     std::size_t const strips = in_whole(kernel.columns, m) / kernel.columns;
     for_ranges(strips, worth_a_thread / (p.a.size() * kernel.columns) + 1,
                [&](std::size_t first, std::size_t last) {
