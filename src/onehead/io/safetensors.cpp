@@ -143,12 +143,27 @@ std::string index_text(std::vector<std::uint64_t> shape, std::uint64_t place) {
 
 // As std::isfinite for each, but without a branch, so that several are looked at side by side: where all bits
 // of the exponent are set, adding to its last one runs over into the sign's place.
-bool all_finite(std::span<float const> values) {
+[[gnu::always_inline]] inline bool all_finite_here(std::span<float const> values) {
     std::uint32_t signs = 0;
     for (float const value : values)
         signs |= (std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFU) + 0x00800000U;
     return signs < 0x80000000U;
 }
+
+// Half a gigabyte goes through here: eight values at a time, where the processor can.
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] bool all_finite_avx2(std::span<float const> values) {
+    return all_finite_here(values);
+}
+bool all_finite(std::span<float const> values) {
+    static bool const has_avx2 = __builtin_cpu_supports("avx2") != 0;
+    return has_avx2 ? all_finite_avx2(values) : all_finite_here(values);
+}
+#else
+bool all_finite(std::span<float const> values) {
+    return all_finite_here(values);
+}
+#endif
 
 }  // namespace
 
