@@ -52,8 +52,10 @@ void gelu(std::span<float> values) {
 }  // namespace
 
 Matrix residual_before(std::size_t layer, Matrix residual, Blocks const& blocks) {
-    for (std::size_t below = 0; below < layer; ++below)
-        residual = after_mlp(after_attention(residual, blocks.attention(below)), blocks.mlp(below));
+    for (std::size_t below = 0; below < layer; ++below) {
+        residual = after_attention(residual, blocks.attention(below));
+        residual = after_mlp(residual, blocks.mlp(below));
+    }
     return residual;
 }
 

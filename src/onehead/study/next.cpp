@@ -106,8 +106,10 @@ NextOfRun next_tokens(Model const& model, Request const& request, std::size_t to
 Matrix logits_after(std::vector<Matrix> residuals, std::size_t layer, Blocks const& blocks) {
     static_cast<void>(blocks.final_norm());  // an excerpt says here that it has none, before the work begins
     for (; layer < blocks.n_layer; ++layer) {
-        MlpWeights const mlp = blocks.mlp(layer);
-        for (Matrix& residual : residuals) residual = leave_layer(residual, layer, mlp, blocks);
+        {
+            MlpWeights const mlp = blocks.mlp(layer);
+            for (Matrix& residual : residuals) residual = leave_layer(residual, layer, mlp, blocks);
+        }  // whose memory is used again
         if (layer + 1 == blocks.n_layer) break;
         AttentionWeights const above = blocks.attention(layer + 1);
         for (Matrix& residual : residuals) residual = after_attention(residual, above);
