@@ -16,18 +16,18 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto causality_examples = R"(
 examples:
   onehead causality --change 1=dog                an early word: later rows move
   onehead causality --change 5=rug                the last word: only its own row moves
   onehead causality --append "and slept" --layer 3 --head 2
 )";
 
-int run(Arguments const& arguments) {
+int run_causality(Arguments const& arguments) {
     RunOptions run;
     std::optional<ChangedWord> change;
     std::optional<std::string> append, html_file;
-    Options options{"onehead causality --change POS=WORD [options]", examples};
+    Options options{"onehead causality --change POS=WORD [options]", causality_examples};
     options.add("change", "POS=WORD", change, "put another word at a position; it keeps the space before it");
     options.add("append", "WORDS", append, "append words to the text");
     add_run_options(options, run);
@@ -57,7 +57,7 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const causality_command{"causality",
-                                   "change a word or append some: which rows move, and can they?", run, 2};
+Subcommand const causality_command{
+    "causality", "change a word or append some: which rows move, and can they?", run_causality, 2};
 
 }  // namespace onehead

@@ -18,7 +18,7 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto check_examples = R"(
 examples:
   onehead check cat pattern.npy --step softmax
   onehead check cat cache.safetensors             every tensor with a known name, step by step
@@ -203,11 +203,11 @@ bool known_tensors_pass(Trace const& trace, Safetensors const& tensors, std::opt
     return true;
 }
 
-int run(Arguments const& arguments) {
+int run_check(Arguments const& arguments) {
     std::string folder;
     Question asked;
     std::optional<Term> term;
-    Options options{"onehead check TRACE REFERENCE [options]", examples};
+    Options options{"onehead check TRACE REFERENCE [options]", check_examples};
     options.add_word("TRACE", folder, "a trace folder");
     options.add_word("REFERENCE", asked.file, "a .npy or a .safetensors file");
     options.add(
@@ -245,6 +245,7 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const check_command{"check", "compare a trace with the values of another implementation", run, 2};
+Subcommand const check_command{"check", "compare a trace with the values of another implementation",
+                               run_check, 2};
 
 }  // namespace onehead

@@ -18,7 +18,7 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto compare_examples = R"(
 examples:
   onehead trace --out cat && onehead trace --experiment unscaled --out sharp
   onehead compare cat sharp
@@ -32,11 +32,11 @@ bool within(Comparison const& comparison, double tolerance) {
                        [&](auto const& step) { return step.difference.largest <= tolerance; });
 }
 
-int run(Arguments const& arguments) {
+int run_compare(Arguments const& arguments) {
     std::string folder_a, folder_b;
     double tolerance = 0;
     std::optional<std::string> csv, html_file;
-    Options options{"onehead compare A B [options]", examples};
+    Options options{"onehead compare A B [options]", compare_examples};
     options.add_word("A", folder_a, "the first trace folder");
     options.add_word("B", folder_b, "the second trace folder");
     options.add("tolerance", "T", tolerance,
@@ -57,6 +57,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const compare_command{"compare", "compare two traces step by step", run, 2};
+Subcommand const compare_command{"compare", "compare two traces step by step", run_compare, 2};
 
 }  // namespace onehead

@@ -14,16 +14,16 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto excerpt_examples = R"(
 examples:
   onehead excerpt --layer 3 --text "The cat sat on the mat" --out cat-3.safetensors
   onehead trace --model cat-3.safetensors --head 2
 )";
 
-int run(Arguments const& arguments) {
+int run_excerpt(Arguments const& arguments) {
     RunOptions run;
     std::optional<std::string> out, ranges;
-    Options options{"onehead excerpt --out F.safetensors [options]", examples};
+    Options options{"onehead excerpt --out F.safetensors [options]", excerpt_examples};
     add_text_options(options, run);
     options.add("layer", "L", run.layer, "the layer, from 0 (default: 0)");
     options.add("out", "F", out, "the file to write, F.safetensors");
@@ -56,6 +56,6 @@ int run(Arguments const& arguments) {
 }  // namespace
 
 Subcommand const excerpt_command{"excerpt", "write a small file with everything one layer needs for one text",
-                                 run};
+                                 run_excerpt};
 
 }  // namespace onehead

@@ -10,7 +10,7 @@ namespace onehead {
 
 namespace {
 
-int run(Arguments const& arguments) {
+int run_experiments(Arguments const& arguments) {
     Options options{"onehead experiments",
                     "\nexamples:\n  onehead trace --experiment no-bias --out no-bias\n"};
     if (!options.read(arguments)) return 0;
@@ -21,7 +21,7 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const experiments_command{"experiments",
-                                     "what can be changed about a head, and what each change shows", run};
+Subcommand const experiments_command{
+    "experiments", "what can be changed about a head, and what each change shows", run_experiments};
 
 }  // namespace onehead

@@ -23,7 +23,7 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto heads_examples = R"(
 examples:
   onehead heads --text "one two three one two three"
   onehead heads --text-file data/texts/fox.txt --sort induction
@@ -53,11 +53,11 @@ void sort_by(std::vector<HeadSurvey>& heads, std::string const& name, bool with_
     });
 }
 
-int run(Arguments const& arguments) {
+int run_heads(Arguments const& arguments) {
     RunOptions run;
     std::optional<std::string> sort, out, html_file;
     bool with_worth = false;
-    Options options{"onehead heads [options]", examples};
+    Options options{"onehead heads [options]", heads_examples};
     add_text_options(options, run);
     options.add("layer", "L", run.layer, "only the heads of this layer, from 0");
     options.add_flag("worth", with_worth, "silence each head in turn: what is it worth to the next token?");
@@ -104,6 +104,7 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const heads_command{"heads", "what every head of the model does on a text, to choose one", run};
+Subcommand const heads_command{"heads", "what every head of the model does on a text, to choose one",
+                               run_heads};
 
 }  // namespace onehead

@@ -13,7 +13,7 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto measure_examples = R"(
 examples:
   onehead measure cat q 4 k 1                     the query of row 4 and the key of row 1
   onehead measure cat residual 4 output_projection 4 residual_after 4
@@ -80,10 +80,10 @@ std::string pairs_of(std::vector<Measured> const& all) {
     return table.rows.empty() ? "" : text(table);
 }
 
-int run(Arguments const& arguments) {
+int run_measure(Arguments const& arguments) {
     std::string folder;
     std::vector<std::string> rows;
-    Options options{"onehead measure TRACE STEP ROW [STEP ROW]...", examples};
+    Options options{"onehead measure TRACE STEP ROW [STEP ROW]...", measure_examples};
     options.add_word("TRACE", folder, "a trace folder");
     options.add_words("STEP ROW", rows, "a step and one of its rows, from 0; as many as wanted");
     if (!options.read(arguments)) return 0;
@@ -97,6 +97,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const measure_command{"measure", "norms and cosine similarities of rows of a trace", run};
+Subcommand const measure_command{"measure", "norms and cosine similarities of rows of a trace", run_measure};
 
 }  // namespace onehead

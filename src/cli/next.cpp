@@ -15,18 +15,18 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto next_examples = R"(
 examples:
   onehead next --text-file data/texts/fox.txt
   onehead next --text-file data/texts/fox.txt --layer 3 --head 2 --experiment silent
   onehead next --experiment unscaled --top 10 --csv next.csv
 )";
 
-int run(Arguments const& arguments) {
+int run_next(Arguments const& arguments) {
     RunOptions run;
     std::size_t top = 5;
     std::optional<std::string> csv, html_file;
-    Options options{"onehead next [options]", examples};
+    Options options{"onehead next [options]", next_examples};
     add_run_options(options, run);
     add_experiment_option(options, run);
     options.add("top", "K", top, "how many tokens of each distribution (default: 5)");
@@ -48,6 +48,6 @@ int run(Arguments const& arguments) {
 }  // namespace
 
 Subcommand const next_command{
-    "next", "the token that the model expects next, as it is and with one head changed", run};
+    "next", "the token that the model expects next, as it is and with one head changed", run_next};
 
 }  // namespace onehead

@@ -11,17 +11,17 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto terms_examples = R"(
 examples:
   onehead terms
   onehead terms --layer 5                         names elsewhere with their layer filled in
   onehead terms --markdown > glossary.md
 )";
 
-int run(Arguments const& arguments) {
+int run_terms(Arguments const& arguments) {
     std::optional<std::size_t> layer;
     bool as_markdown = false;
-    Options options{"onehead terms [options]", examples};
+    Options options{"onehead terms [options]", terms_examples};
     options.add("layer", "L", layer, "the layer, from 0 (default: the letter L)");
     options.add_flag("markdown", as_markdown, "as a table in Markdown");
     if (!options.read(arguments)) return 0;
@@ -32,6 +32,7 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const terms_command{"terms", "the steps and their names in TransformerLens and Hugging Face", run};
+Subcommand const terms_command{"terms", "the steps and their names in TransformerLens and Hugging Face",
+                               run_terms};
 
 }  // namespace onehead

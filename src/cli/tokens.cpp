@@ -12,7 +12,7 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto tokens_examples = R"(
 examples:
   onehead tokens "The cat sat on the mat"
   onehead tokens -- "--what is this"              a text that begins with a dash
@@ -20,9 +20,9 @@ examples:
   onehead tokens --tokens 464,3797                what these ids are
 )";
 
-int run(Arguments const& arguments) {
+int run_tokens(Arguments const& arguments) {
     RunOptions run;
-    Options options{"onehead tokens TEXT [options]", examples};
+    Options options{"onehead tokens TEXT [options]", tokens_examples};
     options.add_word("TEXT", run.text, "the text");
     add_text_options(options, run);
     if (!options.read(arguments)) return 0;
@@ -42,6 +42,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const tokens_command{"tokens", "show how a text is cut into tokens", run};
+Subcommand const tokens_command{"tokens", "show how a text is cut into tokens", run_tokens};
 
 }  // namespace onehead

@@ -16,7 +16,7 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto trace_examples = R"(
 examples:
   onehead trace                                   the page, on the terminal
   onehead trace --out cat                         every step as text and CSV in the folder cat
@@ -25,13 +25,13 @@ examples:
   onehead trace --experiment unscaled --out sharp && onehead compare cat sharp
 )";
 
-int run(Arguments const& arguments) {
+int run_trace(Arguments const& arguments) {
     RunOptions run;
     std::optional<std::string> out;
     std::optional<std::vector<Format>> given_formats;
     bool tidy = false;
     bool quiet = false;
-    Options options{"onehead trace [options]", examples};
+    Options options{"onehead trace [options]", trace_examples};
     add_run_options(options, run);
     add_experiment_option(options, run);
     options.add("out", "DIR", out, "write the trace to this folder (an earlier trace there is replaced)");
@@ -63,6 +63,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const trace_command{"trace", "run one head on a text and record every step", run};
+Subcommand const trace_command{"trace", "run one head on a text and record every step", run_trace};
 
 }  // namespace onehead

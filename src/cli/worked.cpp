@@ -13,20 +13,20 @@ namespace onehead {
 
 namespace {
 
-constexpr auto examples = R"(
+constexpr auto worked_examples = R"(
 examples:
   onehead worked scores 4 1                       the 64 products of a score
   onehead worked softmax 4 1 --experiment unscaled
   onehead worked q 4 0 --csv q.csv                192 products and a bias, for a spreadsheet
 )";
 
-int run(Arguments const& arguments) {
+int run_worked(Arguments const& arguments) {
     Term step = terms::softmax;
     std::size_t row = 0;
     std::size_t column = 0;
     RunOptions run;
     std::optional<std::string> csv;
-    Options options{"onehead worked STEP ROW COL [options]", examples};
+    Options options{"onehead worked STEP ROW COL [options]", worked_examples};
     options.add_word("STEP", step, "the step, such as scores");
     options.add_word("ROW", row, "the row, from 0");
     options.add_word("COL", column, "the column, from 0");
@@ -48,6 +48,6 @@ int run(Arguments const& arguments) {
 
 }  // namespace
 
-Subcommand const worked_command{"worked", "one number worked out by hand, to the last bit", run};
+Subcommand const worked_command{"worked", "one number worked out by hand, to the last bit", run_worked};
 
 }  // namespace onehead
