@@ -8,6 +8,7 @@ from figures import NUMBER
 from page import SPAN, Page
 from reader import SKIPPED
 
+TRIES = 3  # one wrong number may be printed elsewhere by chance
 SHOWN = 50  # so many numbers of the output that a page shows, chosen by a fixed seed; of its prose, all
 
 
@@ -48,8 +49,12 @@ def unnoticed(page, printed, made):
     shown = list(numbers_shown(page, printed))
     places = [*numbers_of_prose(page, printed), *chance.sample(shown, min(SHOWN, len(shown)))]
     for at, begin, end in places:
-        lines = list(page.lines)
-        number = changed(lines[at][begin:end], chance)
-        lines[at] = lines[at][:begin] + number + lines[at][end:]
-        if not complaints(Page(page.path, "\n".join(lines)), printed, made):
-            yield f"{page.path.name}:{at + 1}: {number} for {page.lines[at][begin:end]} goes unnoticed"
+        line = page.lines[at]
+        numbers = list(dict.fromkeys(changed(line[begin:end], chance) for _ in range(8 * TRIES)))[:TRIES]
+
+        def is_noticed(number):
+            lines = [*page.lines[:at], line[:begin] + number + line[end:], *page.lines[at + 1:]]
+            return complaints(Page(page.path, "\n".join(lines)), printed, made)
+
+        if not any(map(is_noticed, numbers)):
+            yield f"{page.path.name}:{at + 1}: {', '.join(numbers)} for {line[begin:end]} goes unnoticed"

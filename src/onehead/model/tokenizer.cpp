@@ -54,6 +54,7 @@ public:
     void check() const;
 
     int size() const { return n_bytes + static_cast<int>(n_lines()); }
+    bool are_pairs() const { return are_pairs_; }  // two symbols a line, as far as spaces tell
 
     std::string characters(int symbol) const;  // in the alphabet
 
@@ -71,8 +72,9 @@ private:
     std::optional<std::size_t> find(std::string_view wanted) const;  // the index of a line
     std::string_view line(std::size_t index) const;
 
-    std::string name_;                   // of the file, for messages
-    std::size_t first_line_ = 1;         // 2 after a line "#version: ..."
+    std::string name_;            // of the file, for messages
+    std::size_t first_line_ = 1;  // 2 after a line "#version: ..."
+    bool are_pairs_ = true;
     std::string text_;                   // with LF alone at the end of every line
     std::vector<std::uint32_t> begins_;  // of each line in the text, and one more where the text ends
     std::vector<std::uint32_t> slots_;   // hash table of the lines: index of a line plus 1, or 0
@@ -403,11 +405,14 @@ Merges::Merges(std::string text, std::string name)
     begins_.reserve(lines_at_most + 1);
     begins_.push_back(static_cast<std::uint32_t>(first));
     std::uint64_t hash = empty_hash;
+    std::size_t spaces = 0;
     for (std::size_t at = first; at < text_.size(); ++at) {
         if (text_[at] != '\n') {
             hash = hash_of(hash, text_[at]);
+            if (text_[at] == ' ') ++spaces;
             continue;
         }
+        are_pairs_ = are_pairs_ && std::exchange(spaces, 0) == 1;
         begins_.push_back(static_cast<std::uint32_t>(at + 1));
         insert(hash);
         hash = empty_hash;
@@ -854,7 +859,8 @@ Merges read_merges(fs::path const& path) {
 Tokenizer::Parts::Parts(Merges lines, OrderedPairs vocab_json, std::string file)
     : merges(std::move(lines)), pairs(std::move(vocab_json)), name(std::move(file)) {
     int const last = merges.size() - 1;
-    auto const others = last < n_bytes ? std::nullopt : pairs.after(last, merges.characters(last));
+    auto const others =
+        last < n_bytes || !merges.are_pairs() ? std::nullopt : pairs.after(last, merges.characters(last));
     auto tokens = others ? consecutive(read_ids(*others, name), last + 1) : std::nullopt;
     is_in_order = tokens.has_value();
     if (tokens) further = std::move(*tokens);

@@ -57,7 +57,7 @@ std::vector<OutputFile> svg_files(Trace const& trace, Names const& /*names*/) {
     return {{"pattern.svg", [&](Sink const& out) { out(svg_file(pattern_picture(trace))); }}};
 }
 
-constexpr std::array table{
+constexpr std::array all_formats{
     Format{"text", "trace.txt, a page to read", text_files},
     Format{"csv", "a table for each step, and tokens.csv", csv_files},
     Format{"npy", "an array for each step, for numpy.load", npy_files},
@@ -68,8 +68,8 @@ constexpr std::array table{
 
 Format find_format(std::string const& name) {
     auto const* const found =
-        std::find_if(table.begin(), table.end(), [&](Format const& f) { return f.name == name; });
-    if (found != table.end()) return *found;
+        std::find_if(all_formats.begin(), all_formats.end(), [&](Format const& f) { return f.name == name; });
+    if (found != all_formats.end()) return *found;
     throw UsageError("format",
                      {.expected = format_names() + ", or several joined by commas", .found = label(name)});
 }
@@ -84,12 +84,12 @@ bool is_long(Trace const& trace) {
 }  // namespace
 
 std::span<Format const> formats() {
-    return table;
+    return all_formats;
 }
 
 std::string format_names() {
     std::string names;
-    for (Format const& format : table) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+    for (Format const& format : all_formats) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
     return names;
 }
 

@@ -281,7 +281,7 @@ std::string_view hint(Term const& term) {
     return "the whole row, d_model wide";
 }
 
-void expect_shape(Step const& step, Array const& reference) {
+void expect_shape_of_step(Step const& step, Array const& reference) {
     std::vector<std::size_t> const shape{row_count(step.values), column_count(step.values)};
     if (without_leading_ones(reference.shape) == without_leading_ones(shape)) return;
     throw UsageError(fmt::format(
@@ -316,7 +316,7 @@ Tolerance stored_as(Tolerance tolerance, std::string_view dtype) {
 }
 
 Check check(Step const& step, Array const& reference, Tolerance const& tolerance) {
-    expect_shape(step, reference);
+    expect_shape_of_step(step, reference);
     std::size_t const width = column_count(step.values);
     Check result{step.term, tolerance, 0, 0, {}, 0};
     for (std::size_t at = 0; at < step.values.size(); ++at) {
