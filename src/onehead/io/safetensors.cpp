@@ -156,7 +156,7 @@ std::string index_text(std::vector<std::uint64_t> shape, std::uint64_t place) {
     return all_finite_here(values);
 }
 bool all_finite(std::span<float const> values) {
-    static bool const has_avx2 = __builtin_cpu_supports("avx2") != 0;
+    static bool const has_avx2 = static_cast<bool>(__builtin_cpu_supports("avx2"));
     return has_avx2 ? all_finite_avx2(values) : all_finite_here(values);
 }
 #else

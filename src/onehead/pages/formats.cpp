@@ -89,7 +89,8 @@ std::span<Format const> formats() {
 
 std::string format_names() {
     std::string names;
-    for (Format const& format : all_formats) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+    for (Format const& format : all_formats)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
     return names;
 }
 
