@@ -171,9 +171,8 @@ struct Extras {
 }  // namespace
 
 struct Tokenizer::Parts {
-    // Of merges.txt and vocab.json.
-    Parts(Merges lines, OrderedPairs vocab_json, std::string name);
-    Parts(Merges lines, Vocabulary vocabulary);
+    Parts(Merges lines, OrderedPairs vocab_json, std::string file);
+    Parts(Merges lines, Vocabulary all);
 
     static std::unique_ptr<Parts const> read(fs::path const& folder);
 
