@@ -96,6 +96,7 @@ TEST_CASE("nothing beyond a row's depth is read") {
 TEST_CASE("a product of nothing has the shape that it should have") {
     CHECK(row_count(matmul(make_matrix(0, 3), make_matrix(3, 2))) == 0);
     CHECK((matmul(make_matrix(2, 0), make_matrix(0, 2), Vector{1, 2}) == Matrix{{1, 2}, {1, 2}}));
+    CHECK(column_count(matmul(random_matrix(100, 3, 1), make_matrix(3, 0))) == 0);
 }
 
 TEST_CASE("the exponential agrees with the library's") {

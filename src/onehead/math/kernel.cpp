@@ -268,15 +268,11 @@ void multiply_turned(Product const& p, Kernel const& kernel, Range rows, Matrix&
 }  // namespace
 
 Matrix multiply(Product const& p) {
-    if (p.a.size() == 0) return multiply_plainly(p);
+    if (p.a.size() == 0 || p.b.size() == 0) return multiply_plainly(p);
     Kernel const& kernel = *kernel_in_use();
     std::size_t const n = row_count(p.a);
     std::size_t const m = column_count(p.b);
     Matrix product = make_matrix(n, m);
-    Blocks const& blocks = n <= for_few_rows.rows ? for_few_rows : for_many_rows;
-    std::size_t const parts = (n + blocks.rows - 1) / blocks.rows;
-    std::size_t const rows_a_part = in_whole(kernel.packed.size(), (n + parts - 1) / parts);
-
     constexpr std::size_t worth_a_thread = 500'000;  // products
     if (m <= kernel.in_place.size() && n >= kernel.columns && p.bias.empty() && p.depths.empty()) {
         for_ranges(n, worth_a_thread / p.b.size() + 1, [&](std::size_t first, std::size_t last) {
@@ -284,6 +280,10 @@ Matrix multiply(Product const& p) {
         });
         return product;
     }
+
+    Blocks const& blocks = n <= for_few_rows.rows ? for_few_rows : for_many_rows;
+    std::size_t const parts = (n + blocks.rows - 1) / blocks.rows;
+    std::size_t const rows_a_part = in_whole(kernel.packed.size(), (n + parts - 1) / parts);
     std::size_t const strips = in_whole(kernel.columns, m) / kernel.columns;
     for_ranges(strips, worth_a_thread / (p.a.size() * kernel.columns) + 1,
                [&](std::size_t first, std::size_t last) {

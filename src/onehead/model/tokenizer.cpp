@@ -101,6 +101,7 @@ private:
     std::string text_;
 };
 
+// A file of ids, read as a whole.
 struct Vocabulary {
     std::vector<int> ids;            // by symbol, -1 for none
     std::vector<std::string> bytes;  // by id
@@ -213,18 +214,6 @@ struct Tokenizer::Parts {
         return is_further ? std::find(all.begin(), all.end(), own) != all.end() : twins.contains(id);
     }
 
-    // Of every id, in no order.
-    std::vector<std::string> all_bytes() const {
-        std::vector<std::string> all;
-        if (is_in_order)
-            for (int symbol = 0; symbol < merges.size(); ++symbol)
-                all.push_back(bytes_or_itself(merges.characters(symbol)));
-        else
-            all = whole().bytes;
-        for (auto const& [_, bytes] : further) all.push_back(bytes);
-        return all;
-    }
-
 private:
     Vocabulary read_whole() const;
 
@@ -288,7 +277,14 @@ int Tokenizer::size() const {
 
 std::size_t Tokenizer::longest() const {
     std::size_t longest = 0;
-    for (std::string const& bytes : parts_->all_bytes()) longest = std::max(longest, bytes.size());
+    auto const see = [&](std::string const& bytes) { longest = std::max(longest, bytes.size()); };
+    for (auto const& [_, bytes] : parts_->further) see(bytes);
+    Merges const& merges = parts_->merges;
+    if (parts_->is_in_order)
+        for (int symbol = 0; symbol < merges.size(); ++symbol)
+            see(bytes_or_itself(merges.characters(symbol)));
+    else
+        for (std::string const& bytes : parts_->whole().bytes) see(bytes);
     return longest;
 }
 
