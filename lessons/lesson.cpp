@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "onehead/error.hpp"
@@ -24,7 +23,6 @@ namespace onehead {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr auto index_name = "trace.json";
 
@@ -44,12 +42,6 @@ std::vector<std::string> const& names_of_a_lesson() {
 
 FolderKind const lesson_folder{"a lesson's folder", names_of_a_lesson, index_name,
                                [](std::string const& index) { return trace_folder.is_ours(index); }};
-
-// What trace.json says of a lesson; null if it is of something else.
-Json lesson_in(fs::path const& folder) {
-    auto const json = Json::parse(beginning_of(folder / index_name), nullptr, false);
-    return json.is_object() && json.contains("lesson") ? Json(json["lesson"]) : Json(nullptr);
-}
 
 // Pages of the course.
 
@@ -79,14 +71,13 @@ Document course(fs::path const& folder, Trace const& trace) {
     Document list, beside;
     list.chapter("The lessons");
     for (fs::path const& lesson : lessons) {
-        Json const about = lesson_in(lesson);
-        if (about.is_null()) continue;
+        auto const about = lesson_in_trace_json(beginning_of(lesson / index_name));
+        if (!about) continue;
         std::string const name = lesson.filename().string();
-        list.part(Link{"Lesson " + about.value("title", name), name + "/lesson.html"});
-        list.paragraph(about.value("question", ""));
-        for (Json const& more : about.value("pages", Json::array()))
-            further.push_back(say("Lesson {}: {}", name.substr(0, 1),
-                                  Link{more.value("says", ""), name + "/" + more.value("file", "")}));
+        list.part(Link{"Lesson " + about->title, name + "/lesson.html"});
+        list.paragraph(about->question);
+        for (auto const& [file, says] : about->pages)
+            further.push_back(say("Lesson {}: {}", name.substr(0, 1), Link{says, name + "/" + file}));
     }
     beside.chapter("The pattern that they lead to");
     beside.blocks.push_back({pattern_picture(trace)});
@@ -319,16 +310,9 @@ void Lesson::write(Document const& page) const {
     std::vector<std::string> names;
     names.reserve(files.size());
     for (OutputFile const& file : files) names.push_back(file.name);
-    Json json = Json::parse(trace_json(kept, names));
-    Json pages = Json::array();
-    for (auto const& [file, says] : pages_) pages.push_back({{"file", file}, {"says", says}});
-    json["lesson"] = {{"name", subject_.name},
-                      {"title", subject_.title},
-                      {"question", subject_.question},
-                      {"pages", pages},
-                      {"files", names}};
-
-    std::string const index = json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+    LessonFacts const about{std::string{subject_.name}, std::string{subject_.title},
+                            std::string{subject_.question}, pages_};
+    std::string const index = trace_json(kept, names, about);
     files.push_back({index_name, [&](Sink const& out) { out(index); }});
     write_folder(folder_, files, lesson_folder);
 }

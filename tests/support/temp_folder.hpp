@@ -1,9 +1,10 @@
-// A folder for one test, gone when the test is over.
+// A folder for one test, gone when the test is over; and the model that the program comes with.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -36,5 +37,12 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+inline std::string contents_of(std::filesystem::path const& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline std::filesystem::path const gpt2_mini = ONEHEAD_SOURCE_DIR "/data/gpt2-mini";
 
 }  // namespace onehead::test

@@ -13,21 +13,22 @@ using namespace onehead::test;
 
 namespace {
 
-struct Opened {
+struct OpenExcerpt {
     TempFolder folder;
     Excerpt model;
 
-    explicit Opened(TestFile const& content) : model(folder.write("tiny.safetensors", content.bytes())) {}
+    explicit OpenExcerpt(TestFile const& content)
+        : model(folder.write("tiny.safetensors", content.bytes())) {}
 };
 
 std::string open_message(TestFile const& content) {
-    return message_of([&] { Opened const opened(content); });
+    return message_of([&] { OpenExcerpt const opened(content); });
 }
 
 }  // namespace
 
 TEST_CASE("excerpt: some rows of the embedding, found by token", "[load]") {
-    Opened const opened(tiny_excerpt());
+    OpenExcerpt const opened(tiny_excerpt());
     auto const& model = opened.model;
     CHECK(model.name() == "tiny (tiny.safetensors)");
     CHECK(model.own_text() == "seven 3 seven");
@@ -51,7 +52,7 @@ TEST_CASE("excerpt: all of the embedding", "[load]") {
     content.tensors.erase("wte.rows");
     content.tensors.erase("wte.row_ids");
     content.tensors["wte.weight"] = counting({8, 4}, 0);
-    Opened const opened(content);
+    OpenExcerpt const opened(content);
     CHECK(opened.model.config().vocab_size == 8);
     CHECK(grid_of(opened.model.embed({6}).token) == Grid{{24, 25, 26, 27}});
     CHECK_THROWS_AS(opened.model.embed({8}), UsageError);
@@ -61,7 +62,7 @@ TEST_CASE("excerpt: the input of a deeper block, for its own text", "[load]") {
     auto content = tiny_excerpt(true);
     content.metadata["residual"] = "rescaled";
     content.metadata["n_layer"] = "12";
-    Opened const opened(content);
+    OpenExcerpt const opened(content);
     auto const& model = opened.model;
     CHECK(model.layers() == std::vector<std::size_t>{1});
     CHECK(model.config().n_layer == 12);
@@ -74,8 +75,8 @@ TEST_CASE("excerpt: the input of a deeper block, for its own text", "[load]") {
 }
 
 TEST_CASE("excerpt: says what it holds when it is asked for more", "[load]") {
-    Opened const rows(tiny_excerpt());
-    Opened const hidden(tiny_excerpt(true));
+    OpenExcerpt const rows(tiny_excerpt());
+    OpenExcerpt const hidden(tiny_excerpt(true));
     CHECK_THROWS_AS(rows.model.embed({4}), UsageError);
     CHECK_THROWS_AS(rows.model.attention(1), UsageError);
     CHECK_THROWS_AS(rows.model.mlp(0), UsageError);
@@ -129,7 +130,7 @@ TEST_CASE("excerpt: metadata that is missing or wrong is an Error", "[load]") {
     auto const message = open_message(content);
     check_message(message, {"tiny.safetensors"});
     check_message(message, words);
-    CHECK_THROWS_AS(Opened(content), Error);
+    CHECK_THROWS_AS(OpenExcerpt(content), Error);
 
     if (key == "n_layer") return;  // the one that may be left out
     content.metadata.erase(key);
@@ -143,7 +144,7 @@ TEST_CASE("excerpt: carries what its tokens stand for, and needs no other file t
     content.metadata["token_ids"] = "[7, 3, 7]";
     content.metadata["text"] = "abcab";
     content.metadata["token_bytes"] = R"(["6162", "63", "6162"])";
-    Opened const opened(content);
+    OpenExcerpt const opened(content);
     auto const before = File::bytes_read();
     Tokens const tokens = opened.model.tokens({3, 7});
     CHECK(label(tokens[0]) == "'c'");
@@ -159,16 +160,16 @@ TEST_CASE("excerpt: ids with the same bytes keep different labels, and no bytes 
     auto content = tiny_excerpt();
     content.metadata["text"] = "aaa";
     content.metadata["token_bytes"] = R"(["61", "61", "61"])";
-    Opened const twins(content);
+    OpenExcerpt const twins(content);
     CHECK(label(twins.model.tokens({7})[0]) == R"('a\#7')");
     CHECK(label(twins.model.tokens({3})[0]) == R"('a\#3')");
     content.metadata["text"] = "";
     content.metadata["token_bytes"] = R"(["", "", ""])";
-    Opened const unknown(content);
+    OpenExcerpt const unknown(content);
     CHECK(label(unknown.model.tokens({7})[0]) == R"('\#7')");
     content.metadata["text"] = "\uFFFD";
     content.metadata["token_bytes"] = R"(["", "FF", ""])";
-    Opened const half(content);
+    OpenExcerpt const half(content);
     CHECK(label(half.model.tokens({3})[0]) == R"('\xFF')");
 }
 
@@ -177,12 +178,12 @@ TEST_CASE("excerpt: without its tokens' bytes GPT-2's vocabulary has to give its
     auto content = tiny_excerpt();
     content.metadata["token_ids"] = "[3, 7, 3]";
     content.metadata["text"] = "$($";
-    Opened const gpt2(content);
+    OpenExcerpt const gpt2(content);
     CHECK(label(gpt2.model.tokens({7})[0]) == "'('");
     CHECK(gpt2.model.encode("$") == std::vector<int>{3});
     CHECK(gpt2.model.encode("($") == std::vector<int>{16763});  // GPT-2 has merged the two
     content.metadata["text"] = "the th";
-    Opened const foreign(content);
+    OpenExcerpt const foreign(content);
     CHECK_THROWS_AS(foreign.model.tokens({7}), Error);
     check_message(message_of([&] { foreign.model.tokens({7}); }),
                   {"tiny.safetensors", "the th", "token_bytes"});
@@ -212,9 +213,9 @@ TEST_CASE("excerpt: tensors that are missing or misshapen are an Error", "[load]
     for (auto const& [name, tensor, words] : cases) {
         auto content = tiny_excerpt();
         content.tensors[name] = tensor;
-        check_message(message_of([&] { Opened(content).model.attention(0); }), words);
+        check_message(message_of([&] { OpenExcerpt(content).model.attention(0); }), words);
         content.tensors.erase(name);
-        check_message(message_of([&] { Opened(content).model.attention(0); }),
+        check_message(message_of([&] { OpenExcerpt(content).model.attention(0); }),
                       {"tiny.safetensors", name.substr(0, 3)});
     }
     auto hidden = tiny_excerpt(true);
@@ -227,7 +228,7 @@ TEST_CASE("excerpt: names may have `transformer.` before them", "[load]") {
     content.metadata = tiny_excerpt().metadata;
     for (auto const& [name, tensor] : tiny_excerpt().tensors)
         content.tensors[std::string("transformer.").append(name)] = tensor;
-    Opened const opened(content);
+    OpenExcerpt const opened(content);
     CHECK(grid_of(opened.model.embed({7}).token) == Grid{{4, 5, 6, 7}});
     CHECK(opened.model.attention(0).c_proj_bias(0) == 600);
 }

@@ -14,15 +14,15 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::string bytes_of(std::uint64_t number, int count) {
+std::string little_endian(std::uint64_t number, int count) {
     std::string bytes;
     for (; count > 0; --count, number >>= 8) bytes += static_cast<char>(number & 0xff);
     return bytes;
 }
 
 std::string file(int version, std::string const& header, std::string const& numbers) {
-    std::string const length = bytes_of(header.size(), version == 1 ? 2 : 4);
-    return "\x93NUMPY" + bytes_of(static_cast<unsigned>(version), 2) + length + header + numbers;
+    std::string const length = little_endian(header.size(), version == 1 ? 2 : 4);
+    return "\x93NUMPY" + little_endian(static_cast<unsigned>(version), 2) + length + header + numbers;
 }
 
 std::string header(std::string const& dtype, std::string const& shape, std::string const& fortran = "False") {
@@ -31,13 +31,13 @@ std::string header(std::string const& dtype, std::string const& shape, std::stri
 
 std::string floats(std::vector<float> const& values) {
     std::string bytes;
-    for (float const value : values) bytes += bytes_of(std::bit_cast<std::uint32_t>(value), 4);
+    for (float const value : values) bytes += little_endian(std::bit_cast<std::uint32_t>(value), 4);
     return bytes;
 }
 
 std::string doubles(std::vector<double> const& values) {
     std::string bytes;
-    for (double const value : values) bytes += bytes_of(std::bit_cast<std::uint64_t>(value), 8);
+    for (double const value : values) bytes += little_endian(std::bit_cast<std::uint64_t>(value), 8);
     return bytes;
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("Fortran's order comes back row-major") {
 
 TEST_CASE("float16 is widened") {
     std::string const halves =
-        bytes_of(0x3c00, 2) + bytes_of(0xc000, 2) + bytes_of(0x3555, 2);  // 1, -2, 0.33325
+        little_endian(0x3c00, 2) + little_endian(0xc000, 2) + little_endian(0x3555, 2);  // 1, -2, 0.33325
     Array const array = parse_npy(file(1, header("<f2", "3,"), halves), "a.npy");
     CHECK(array.values == std::vector<double>{1, -2, 0.333251953125});
     CHECK(array.dtype == "F16");

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "onehead/error.hpp"
@@ -15,21 +13,15 @@
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
 using onehead::Tokenizer;
+using namespace onehead::test;
 
 namespace {
 
 using Ids = std::vector<int>;
 
-fs::path const model = ONEHEAD_SOURCE_DIR "/data/gpt2-mini";
-
 Tokenizer const& gpt2() {
-    static Tokenizer const tokenizer(model);
+    static Tokenizer const tokenizer(gpt2_mini);
     return tokenizer;
-}
-
-std::string read(fs::path const& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -51,7 +43,7 @@ TEST_CASE("texts of the field notes have their known ids") {
 
 TEST_CASE("hard texts have the ids that other tokenizers give them, and come back") {
     auto const fixtures =
-        nlohmann::json::parse(read(ONEHEAD_SOURCE_DIR "/tests/reference/tokenizer/fixtures.json"));
+        nlohmann::json::parse(contents_of(ONEHEAD_SOURCE_DIR "/tests/reference/tokenizer/fixtures.json"));
     std::size_t compared = 0;
     for (auto const& group : fixtures) {
         for (auto const& fixture : group) {
@@ -66,7 +58,7 @@ TEST_CASE("hard texts have the ids that other tokenizers give them, and come bac
 }
 
 TEST_CASE("the ids that follow from the merges are those of vocab.json, all 50257") {
-    auto const vocabulary = nlohmann::json::parse(read(model / "vocab.json"));
+    auto const vocabulary = nlohmann::json::parse(contents_of(gpt2_mini / "vocab.json"));
     REQUIRE(gpt2().size() == 50257);
     REQUIRE(vocabulary.size() == 50257);
     int equal = 0;
@@ -80,13 +72,13 @@ TEST_CASE("the ids that follow from the merges are those of vocab.json, all 5025
 // The same pairs in another order, as Hugging Face's slow tokenizer sorts them, do not confirm the rule line
 // by line; characters may be written as they are or as \u0120, pairs with or without spaces.
 TEST_CASE("vocab.json in another order, or written otherwise, gives the same ids") {
-    auto const vocabulary = nlohmann::json::parse(read(model / "vocab.json"));  // sorted by token
+    auto const vocabulary = nlohmann::json::parse(contents_of(gpt2_mini / "vocab.json"));  // sorted by token
     nlohmann::ordered_json by_id;
     std::vector<std::string> tokens(vocabulary.size());
     for (auto const& [characters, id] : vocabulary.items()) tokens[id.get<std::size_t>()] = characters;
     for (std::size_t id = 0; id < tokens.size(); ++id) by_id[tokens[id]] = id;
     onehead::test::TempFolder const folder;
-    folder.write("merges.txt", read(model / "merges.txt"));
+    folder.write("merges.txt", contents_of(gpt2_mini / "merges.txt"));
     for (std::string const& text :
          {vocabulary.dump(), by_id.dump(), by_id.dump(2), by_id.dump(-1, ' ', true)}) {
         folder.write("vocab.json", text);

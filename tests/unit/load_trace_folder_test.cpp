@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "onehead/error.hpp"
@@ -19,11 +18,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::string read_bytes(std::filesystem::path const& path) {
-    std::ifstream file{path, std::ios::binary};
-    return {std::istreambuf_iterator<char>{file}, {}};
-}
-
 void write_bytes(std::filesystem::path const& path, std::string const& bytes) {
     std::ofstream{path, std::ios::binary} << bytes;
 }
@@ -36,7 +30,7 @@ public:
     std::filesystem::path folder() const { return temporary_.path() / "run"; }
 
     void replace(std::string const& file, std::string const& old_text, std::string const& new_text) const {
-        std::string bytes = read_bytes(folder() / file);
+        std::string bytes = contents_of(folder() / file);
         auto const at = bytes.find(old_text);
         REQUIRE(at != std::string::npos);
         write_bytes(folder() / file, bytes.replace(at, old_text.size(), new_text));
@@ -177,7 +171,7 @@ TEST_CASE("a changed table is refused with its place") {
 TEST_CASE("a table that was cut short is refused wherever it was cut") {
     Trace const trace = trace_of(random_case(1, 2));
     Written const written{trace};
-    std::string const whole = read_bytes(written.folder() / "08_scores.csv");
+    std::string const whole = contents_of(written.folder() / "08_scores.csv");
     for (std::size_t size = 0; size < whole.size(); ++size) {
         write_bytes(written.folder() / "08_scores.csv", whole.substr(0, size));
         CHECK_THROWS_AS(read_trace(written.folder()), Error);

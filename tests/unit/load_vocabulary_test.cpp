@@ -1,8 +1,6 @@
 // Model folders whose vocabulary is not GPT-2's own: other ids are followed, bad files named.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "onehead/error.hpp"
@@ -12,17 +10,11 @@
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
 using onehead::Tokenizer;
+using namespace onehead::test;
 
 namespace {
 
 using Ids = std::vector<int>;
-
-fs::path const model = ONEHEAD_SOURCE_DIR "/data/gpt2-mini";
-
-std::string read(fs::path const& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
     return text.replace(text.find(from), from.size(), to);
@@ -84,9 +76,9 @@ TEST_CASE("a vocabulary that does not follow the rule is read from vocab.json") 
 
 TEST_CASE("two ids that changed places in GPT-2's vocab.json are noticed") {
     std::string vocabulary =
-        replaced(read(model / "vocab.json"), R"("\u0120cat": 3797)", R"("\u0120cat": 3290)");
+        replaced(contents_of(gpt2_mini / "vocab.json"), R"("\u0120cat": 3797)", R"("\u0120cat": 3290)");
     vocabulary = replaced(vocabulary, R"("\u0120dog": 3290)", R"("\u0120dog": 3797)");
-    Folder const folder(read(model / "merges.txt"), vocabulary);
+    Folder const folder(contents_of(gpt2_mini / "merges.txt"), vocabulary);
     CHECK(Tokenizer(folder.path()).encode("The cat") == Ids{464, 3290});
     CHECK(Tokenizer(folder.path()).bytes(3797) == " dog");
     Tokenizer const tokenizer(folder.path());
@@ -96,9 +88,9 @@ TEST_CASE("two ids that changed places in GPT-2's vocab.json are noticed") {
 }
 
 TEST_CASE("only the pairs that are asked for are read, each of them without the others") {
-    std::string const text = read(model / "vocab.json");
+    std::string const text = contents_of(gpt2_mini / "vocab.json");
     auto const ids = nlohmann::json::parse(text);
-    Folder const folder(read(model / "merges.txt"),
+    Folder const folder(contents_of(gpt2_mini / "merges.txt"),
                         replaced(text, R"("\u0120dog": 3290)", R"("\u0120dog": no)"));
     Tokenizer const tokenizer(folder.path());
     for (auto const& [characters, id] : ids.items())
@@ -137,8 +129,9 @@ TEST_CASE("a token that is written like a pair misleads no one") {
 }
 
 TEST_CASE("a token more in vocab.json has its id") {
-    Folder const folder(read(model / "merges.txt"),
-                        replaced(read(model / "vocab.json"), ": 50256}", ": 50256, \"<pad>\": 50257}"));
+    Folder const folder(
+        contents_of(gpt2_mini / "merges.txt"),
+        replaced(contents_of(gpt2_mini / "vocab.json"), ": 50256}", ": 50256, \"<pad>\": 50257}"));
     Tokenizer const tokenizer(folder.path());
     CHECK(tokenizer.size() == 50258);
     CHECK(tokenizer.bytes(50257) == "<pad>");

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -37,10 +36,8 @@ private:
 
 std::map<std::string, std::string> contents(std::filesystem::path const& folder) {
     std::map<std::string, std::string> files;
-    for (auto const& entry : std::filesystem::directory_iterator(folder)) {
-        std::ifstream in(entry.path(), std::ios::binary);
-        files[entry.path().filename().string()] = {std::istreambuf_iterator<char>(in), {}};
-    }
+    for (auto const& entry : std::filesystem::directory_iterator(folder))
+        files[entry.path().filename().string()] = contents_of(entry.path());
     return files;
 }
 

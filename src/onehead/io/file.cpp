@@ -168,6 +168,11 @@ std::uint64_t File::bytes_read() {
     return total_read;
 }
 
+bool is_there(std::filesystem::path const& path) {
+    std::error_code refused;
+    return exists(symlink_status(path, refused)) || refused == std::errc::permission_denied;
+}
+
 std::string read_text(std::filesystem::path const& path, std::size_t most) {
     return read_text(File(path), most);
 }

@@ -82,6 +82,10 @@ private:
     State opened_;
 };
 
+// Whether something has this name: also a link that leads nowhere, and what nobody may look at. Whoever opens
+// it says so.
+bool is_there(std::filesystem::path const& path);
+
 // The whole of a small file. Throws an Error if it is larger than `most` bytes.
 std::string read_text(File const& file, std::size_t most);
 std::string read_text(std::filesystem::path const& path, std::size_t most);

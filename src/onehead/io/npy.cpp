@@ -26,9 +26,9 @@ static_assert(std::endian::native == std::endian::little,
 
 namespace {
 
-constexpr std::size_t longest_header = 4096;  // numpy needs 118 bytes for any shape of up to 4 dimensions
-constexpr std::size_t longest_start = longest_header + 12;
-constexpr std::size_t most_dimensions = 4;
+constexpr std::size_t longest_npy_header = 4096;  // numpy needs 118 bytes for any shape of up to 4 dimensions
+constexpr std::size_t longest_start = longest_npy_header + 12;
+constexpr std::size_t most_npy_dimensions = 4;
 
 // What the first bytes say: the array but for its numbers, and where these are.
 struct Layout {
@@ -175,9 +175,9 @@ std::string_view take_header(std::string_view& rest, std::string const& name) {
         length += unit * static_cast<unsigned char>(digit);
         unit *= 256;
     }
-    if (length > longest_header)
+    if (length > longest_npy_header)
         throw Error(
-            {name, fmt::format("a header of at most {} bytes", longest_header), std::to_string(length)});
+            {name, fmt::format("a header of at most {} bytes", longest_npy_header), std::to_string(length)});
     return take(rest, length, name);
 }
 
@@ -200,7 +200,7 @@ Stored const& find_type(std::string const& descr, std::string const& name) {
 std::size_t count_bytes(std::vector<std::size_t> const& shape, std::size_t width, std::size_t most,
                         std::string const& name) {
     std::string const found = fmt::format("shape ({})", fmt::join(shape, ", "));
-    if (shape.empty() || shape.size() > most_dimensions)
+    if (shape.empty() || shape.size() > most_npy_dimensions)
         throw Error({name, "an array of 1 to 4 dimensions", found});
     std::size_t bytes = width;
     for (std::size_t const size : shape) {

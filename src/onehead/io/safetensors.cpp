@@ -378,12 +378,13 @@ void check_tensor(TensorInfo const& tensor, std::string const& place) {
                  fmt::format("some that hold {}", tensor.end - tensor.begin)});
 }
 
-using Entry = SafetensorsHeader::Tensors::value_type;
+using NamedTensor = SafetensorsHeader::Tensors::value_type;
 
-std::vector<Entry const*> in_order_of_bytes(SafetensorsHeader::Tensors const& tensors) {
-    std::vector<Entry const*> entries;
+std::vector<NamedTensor const*> in_order_of_bytes(SafetensorsHeader::Tensors const& tensors) {
+    std::vector<NamedTensor const*> entries;
     for (auto const& entry : tensors) entries.push_back(&entry);
-    std::ranges::sort(entries, {}, [](Entry const* e) { return std::pair(e->second.begin, e->second.end); });
+    std::ranges::sort(entries, {},
+                      [](NamedTensor const* e) { return std::pair(e->second.begin, e->second.end); });
     return entries;
 }
 

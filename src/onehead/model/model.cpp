@@ -115,11 +115,6 @@ namespace {
 constexpr auto as_one_file =
     R"(save it as one with transformers' save_pretrained(folder, max_shard_size="99GB"))";
 
-bool is_there(fs::path const& path) {  // also where nobody may look: whoever opens it says so
-    std::error_code refused;
-    return fs::exists(path, refused) || refused == std::errc::permission_denied;
-}
-
 std::string folder_name(fs::path const& folder) {
     std::error_code refused;
     return printable(fs::canonical(folder, refused).filename().string());

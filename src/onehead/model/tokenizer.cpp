@@ -840,11 +840,6 @@ Extras read_extras(fs::path const& folder) {
     return extras;
 }
 
-bool is_there(fs::path const& path) {
-    std::error_code refused;
-    return fs::exists(fs::symlink_status(path, refused));
-}
-
 Merges read_merges(fs::path const& path) {
     return {read_text_file(path, largest_file), path.string()};
 }

@@ -246,6 +246,16 @@ Json experiment(Facts const& facts) {
     return {{"name", facts.experiment}, {"changes", facts.experiment_says}};
 }
 
+Json describe(LessonFacts const& lesson, std::vector<std::string> const& files) {
+    Json pages = Json::array();
+    for (auto const& [file, says] : lesson.pages) pages.push_back({{"file", file}, {"says", says}});
+    return {{"name", lesson.name},
+            {"title", lesson.title},
+            {"question", lesson.question},
+            {"pages", pages},
+            {"files", files}};
+}
+
 Json labels(Tokens const& tokens) {
     Json all = Json::array();
     for (Token const& token : tokens) all.push_back(label(token));
@@ -254,9 +264,10 @@ Json labels(Tokens const& tokens) {
 
 }  // namespace
 
-std::string trace_json(Trace const& trace, std::vector<std::string> const& files) {
+std::string trace_json(Trace const& trace, std::vector<std::string> const& files,
+                       std::optional<LessonFacts> const& lesson) {
     Facts const& facts = trace.facts;
-    Json json = {
+    Json described = {
         {"schema", schema},
         {"schema_version", schema_version},
         {"onehead_version", ONEHEAD_VERSION},
@@ -278,10 +289,26 @@ std::string trace_json(Trace const& trace, std::vector<std::string> const& files
         {"row", facts.row},
         {"left_out", facts.left_out.empty() ? Json(nullptr) : Json(facts.left_out)},
     };
-    for (Step const& step : trace.steps()) json["steps"].push_back(describe(step, facts.layer, files));
+    for (Step const& step : trace.steps()) described["steps"].push_back(describe(step, facts.layer, files));
+    if (lesson) described["lesson"] = describe(*lesson, files);
     // Tokens that are given by their ids may break off in the middle of a character; tokens.csv has their
     // bytes.
-    return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+    return described.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<LessonFacts> lesson_in_trace_json(std::string const& text) {
+    Json const values = Json::parse(text, nullptr, false);
+    if (!values.is_object() || !values.value("lesson", Json()).is_object()) return {};
+    Json const& lesson = values["lesson"];
+    try {
+        LessonFacts facts{
+            lesson.value("name", ""), lesson.value("title", ""), lesson.value("question", ""), {}};
+        for (Json const& page : lesson.value("pages", Json::array()))
+            facts.pages.emplace_back(page.value("file", ""), page.value("says", ""));
+        return facts;
+    } catch (Json::exception const&) {  // a text was something else
+        return {};
+    }
 }
 
 namespace {

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onehead/io/file.hpp"
@@ -23,8 +25,21 @@ Trace read_trace(std::filesystem::path const& folder);
 // trace in it.
 extern FolderKind const trace_folder;
 
+// What trace.json says where the folder is a lesson's.
+struct LessonFacts {
+    std::string name;      // "2_scores"
+    std::string title;     // "2: score the query against every key"
+    std::string question;  // what it answers
+    std::vector<std::pair<std::string, std::string>>
+        pages;  // beside the lesson's own: a file, and what it shows
+};
+
 // trace.json: what a program needs to know of a trace. `files`: the names of all that is written beside it.
-std::string trace_json(Trace const& trace, std::vector<std::string> const& files);
+std::string trace_json(Trace const& trace, std::vector<std::string> const& files,
+                       std::optional<LessonFacts> const& lesson = {});
+
+// What it says of a lesson; nothing if it is of something else.
+std::optional<LessonFacts> lesson_in_trace_json(std::string const& text);
 
 struct StepFile {
     Term term;
