@@ -4,10 +4,14 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "onehead/error.hpp"
@@ -35,11 +39,38 @@ Checkpoint const& mini() {
     return model;
 }
 
+// The same function, which reads once what it is asked for again; from any thread.
+template <typename Weights, typename... Which>
+std::function<Weights(Which...)> remembering(std::function<Weights(Which...)> const& read) {
+    struct Kept {
+        std::mutex mutex;
+        std::map<std::tuple<Which...>, Weights> weights;
+    };
+    return [read, kept = std::make_shared<Kept>()](Which... which) {
+        std::scoped_lock const lock(kept->mutex);
+        auto found = kept->weights.find({which...});
+        if (found == kept->weights.end())
+            found = kept->weights.emplace(std::tuple{which...}, read(which...)).first;
+        return found->second;
+    };
+}
+
+Blocks const& mini_blocks() {
+    static Blocks const kept = [] {
+        Blocks blocks = blocks_of(mini());
+        blocks.attention = remembering(blocks.attention);
+        blocks.mlp = remembering(blocks.mlp);
+        blocks.unembedding = remembering(blocks.unembedding);
+        return blocks;
+    }();
+    return kept;
+}
+
 Next next_of(std::vector<int> const& ids, std::size_t layer, std::size_t head, std::string const& experiment,
              std::size_t row, std::size_t top = 5) {
     Run const run = prepare(mini(), {.token_ids = ids, .layer = layer, .head = head});
     Case const changed = changed_case(run, experiment);
-    return next_tokens(run.head, experiment.empty() ? nullptr : &changed, layer, row, top, blocks_of(mini()));
+    return next_tokens(run.head, experiment.empty() ? nullptr : &changed, layer, row, top, mini_blocks());
 }
 
 std::vector<std::uint32_t> bits_of(Next const& next) {
@@ -90,7 +121,7 @@ TEST_CASE("what every head is worth is what float64 says", "[golden]") {
         }
     REQUIRE(expected.size() == 6);
     for (auto const& [ids, heads] : expected) {
-        Worth const found = worth_of_heads(first_rows(mini(), ids), {}, blocks_of(mini()));
+        Worth const found = worth_of_heads(first_rows(mini(), ids), {}, mini_blocks());
         REQUIRE(found.heads.size() == heads.size());
         for (HeadWorth const& head : found.heads) {
             CAPTURE(ids, head.layer, head.head);
@@ -107,13 +138,13 @@ TEST_CASE("what every head is worth is what float64 says", "[golden]") {
 
 TEST_CASE("one layer's heads are worth what they are among all") {
     std::vector<int> const ids{464, 3797, 3332, 319, 262, 2603};
-    Worth const all = worth_of_heads(first_rows(mini(), ids), {}, blocks_of(mini()));
+    Worth const all = worth_of_heads(first_rows(mini(), ids), {}, mini_blocks());
     std::size_t told = 0;
-    Worth const one = worth_of_heads(first_rows(mini(), ids), 2, blocks_of(mini()),
-                                     [&](std::size_t done, std::size_t layers) {
-                                         CHECK(done == ++told);
-                                         CHECK(done <= layers);
-                                     });
+    Worth const one =
+        worth_of_heads(first_rows(mini(), ids), 2, mini_blocks(), [&](std::size_t done, std::size_t layers) {
+            CHECK(done == ++told);
+            CHECK(done <= layers);
+        });
     CHECK(told > 0);
     REQUIRE(one.heads.size() == 3);
     for (std::size_t head = 0; head < 3; ++head) {
@@ -121,7 +152,7 @@ TEST_CASE("one layer's heads are worth what they are among all") {
         CHECK(one.heads[head].worth == all.heads[6 + head].worth);
         CHECK(one.heads[head].top_without == all.heads[6 + head].top_without);
     }
-    CHECK_THROWS_AS(worth_of_heads(first_rows(mini(), ids), 99, blocks_of(mini())), std::invalid_argument);
+    CHECK_THROWS_AS(worth_of_heads(first_rows(mini(), ids), 99, mini_blocks()), std::invalid_argument);
 }
 
 TEST_CASE("the model's last rows are PyTorch's", "[golden]") {
@@ -130,7 +161,7 @@ TEST_CASE("the model's last rows are PyTorch's", "[golden]") {
                                 "-f64.safetensors"};
         std::size_t const n_layer = mini().config().n_layer;
         Matrix const last =
-            normalize(residual_before(n_layer, first_rows(mini(), pytorch.token_ids()), blocks_of(mini())),
+            normalize(residual_before(n_layer, first_rows(mini(), pytorch.token_ids()), mini_blocks()),
                       mini().final_norm());
         Values const expected = pytorch.read("last_hidden_state");
         REQUIRE(last.size() == expected.size());
@@ -150,9 +181,9 @@ TEST_CASE("the next token has the same bits from one thread and two, and whateve
     set_thread_count(2);
     auto const two = next_of(ids, 1, 1, "unscaled", 5);
     auto const with_more = next_of(longer, 1, 1, "unscaled", 5);
-    Worth const worth_two = worth_of_heads(first_rows(mini(), ids), {}, blocks_of(mini()));
+    Worth const worth_two = worth_of_heads(first_rows(mini(), ids), {}, mini_blocks());
     set_thread_count(1);
-    Worth const worth_one = worth_of_heads(first_rows(mini(), ids), {}, blocks_of(mini()));
+    Worth const worth_one = worth_of_heads(first_rows(mini(), ids), {}, mini_blocks());
     set_thread_count(before);
     CHECK((bits_of(one) == bits_of(two)));
     CHECK((bits_of(one) == bits_of(with_more)));

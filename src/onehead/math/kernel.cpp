@@ -253,9 +253,11 @@ void multiply_turned(Product const& p, Kernel const& kernel, Range rows, Matrix&
     std::vector<double> sums(m * width);
     in_parts(rows, width, [&](Range strip) {
         in_parts({0, column_count(p.a)}, for_few_rows.depth, [&](Range inner) {
-            for (std::size_t i = strip.begin; i < strip.end; ++i)
-                for (std::size_t k = inner.begin; k < inner.end; ++k)
-                    packed_a[(k - inner.begin) * width + i - strip.begin] = row(p.a, i)[k];
+            for (std::size_t i = strip.begin; i < strip.end; ++i) {
+                float const* const from = &row(p.a, i)[inner.begin];
+                float* const to = &packed_a[i - strip.begin];
+                for (std::size_t k = 0; k < inner.size(); ++k) to[k * width] = from[k];
+            }
             kernel.in_place[m - 1]({&packed_b[inner.begin * m], packed_a.data(), width, inner.size(),
                                     sums.data(), width, inner.begin != 0});
         });
