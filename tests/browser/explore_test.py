@@ -1,7 +1,7 @@
 """The pages' script in a real browser, used as a person would: by clicking, dragging and typing.
 
 Expected numbers come from the CSVs of the program's own experiments (to the bit, where the page promises bits) and from numpy.
-ONEHEAD_EVERY_LOOK=1 goes through light and dark at 400 and 1200 px; by default it is light at 1200 px.
+Each trace is looked at in another look: light or dark, 400 or 1200 px wide. ONEHEAD_EVERY_LOOK=1: each in all four.
 """
 import csv
 import functools
@@ -25,13 +25,21 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 from browser import SHOW, open_browser, set_look  # noqa: E402
 from programs import MINI, SHARED, SOURCE, onehead, run  # noqa: E402
 
-LOOKS = list(itertools.product(("light", "dark"), (400, 1200))) if os.environ.get("ONEHEAD_EVERY_LOOK") else [("light", 1200)]
+LOOKS = [("light", 1200), ("dark", 400), ("light", 400), ("dark", 1200)]  # the first two have both themes and both widths
+EVERY_LOOK = bool(os.environ.get("ONEHEAD_EVERY_LOOK"))
 REAL = SHARED / "gpt2-small" / "block5.safetensors"
 HOSTILE = "<b>bold</b> \"quoted\" 'single' & \U0001F600 \u05e9\u05dc\u05d5\u05dd \u202eevil</script><script>alert(1)</script> =1+1 ${x} `y`"
 TRACES = {"default": ["--model", MINI], "fox": ["--model", MINI, "--layer", "3", "--head", "2", "--text-file", SOURCE / "data/texts/fox.txt"]}
 if REAL.exists():
     TRACES["real"] = ["--model", REAL, "--layer", "5", "--head", "5"]
 EXPERIMENTS = ("unscaled", "divide-by-sqrt-d-model", "unmasked", "masked-by-zero", "masked-by-10000", "masked-after-softmax")
+
+
+def looks_of(traces):
+    """Pairs of a look and a trace: two at least."""
+    if EVERY_LOOK:
+        return list(itertools.product(LOOKS, traces))
+    return [(LOOKS[i], traces[i % len(traces)]) for i in range(max(2, len(traces)))]
 
 
 def setUpModule():
@@ -68,8 +76,8 @@ class BrowserTest(unittest.TestCase):
         self.browser, self.folder = browser, pathlib.Path(place.name)
 
     def each(self, traces=None):
-        """Every look and trace in turn, with its page open."""
-        for look, name in itertools.product(LOOKS, traces or TRACES):
+        """The traces in turn, each with its page open, in changing looks."""
+        for look, name in looks_of(traces or list(TRACES)):
             set_look(self.browser, *look)
             self.where = f"{name}, {look}: "
             self.name, self.folder_of_run = name, trace(name, *TRACES[name])
@@ -81,7 +89,7 @@ class BrowserTest(unittest.TestCase):
             self.assert_quiet()
 
     def each_look(self):
-        for look in LOOKS:
+        for look in LOOKS if EVERY_LOOK else LOOKS[:2]:
             set_look(self.browser, *look)
             self.where = f"{look}: "
             yield look
@@ -618,7 +626,7 @@ class ThePage(BrowserTest):
     def test_without_script_it_reads_as_before(self):
         self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setScriptExecutionDisabled", {"value": False})
-        for look, name in itertools.product(LOOKS, TRACES):
+        for look, name in looks_of(list(TRACES)):
             set_look(self.browser, *look)
             self.where, out = f"{name}, {look}: ", trace(name, *TRACES[name])
             self.browser.get((out / "trace.html").as_uri())
