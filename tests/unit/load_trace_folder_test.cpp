@@ -189,3 +189,20 @@ TEST_CASE("an .npy of another shape or type is refused") {
                                std::filesystem::copy_options::overwrite_existing);
     CHECK_THROWS_WITH(read_trace(written.folder()), Contains("08_scores.npy: expected shape [5, 5]"));
 }
+
+TEST_CASE("trace.json says which lesson it is of, if of one") {
+    Trace const trace = trace_head(random_case(1, 3), awkward_tokens(3));
+    LessonFacts const lesson{
+        "2_scores", "2: score", "How \"strongly\"?", {{"trace.html", "the whole"}, {"b", ""}}};
+    auto const back = lesson_in_trace_json(trace_json(trace, {"05_q.csv"}, lesson));
+    REQUIRE(back);
+    CHECK(back->name == lesson.name);
+    CHECK(back->title == lesson.title);
+    CHECK(back->question == lesson.question);
+    CHECK(back->pages == lesson.pages);
+    CHECK_FALSE(lesson_in_trace_json(trace_json(trace, {"05_q.csv"})));
+    for (char const* const damaged : {"", "{", "[]", "7", R"({"lesson": 7})", R"({"lesson": {"title": 7}})",
+                                      R"({"lesson": {"pages": 7}})", R"({"lesson": {"pages": [7]}})",
+                                      R"({"lesson": {"pages": [{"file": null}]}})"})
+        CHECK_FALSE(lesson_in_trace_json(damaged));
+}
