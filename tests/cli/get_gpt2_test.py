@@ -112,6 +112,14 @@ def fill(folder):
     pin(folder)
 
 
+def size_of(file):
+    """In bytes; 0 of one that is not there yet, or has just got another name."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def wait_for(condition):
     end = time.monotonic() + 60
     while not condition():
@@ -188,7 +196,7 @@ class GetGpt2(ScriptTest):
     def start_and_hang(self):
         self.server.sent_bytes, self.server.hangs = 700_000, True
         process = self.start()
-        wait_for(lambda: self.model_part.exists() and self.model_part.stat().st_size > 600_000)
+        wait_for(lambda: size_of(self.model_part) > 600_000)
         return process
 
     def interrupt(self):
@@ -476,7 +484,7 @@ class GetLayer(ScriptTest):
     def test_killed_and_resumed(self):
         self.server.sent_bytes, self.server.hangs = 700_000, True
         process = self.start("--layer", "0")
-        wait_for(lambda: any(part.stat().st_size > 600_000 for part in self.layer_parts.glob("*.new")))
+        wait_for(lambda: any(size_of(part) > 600_000 for part in self.layer_parts.glob("*.new")))
         self.kill(process)
         self.assert_no_excerpt()
         self.server.sent_bytes, self.server.hangs, self.server.transferred = None, False, 0
