@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "onehead/model/model.hpp"
+#include "support/temp_folder.hpp"
 
 using namespace onehead;
 
@@ -21,7 +22,7 @@ Vector slice(Vector const& v, std::size_t first, std::size_t count) {
 
 // Written out here, so that the hash is tested apart from how the program cuts a head.
 std::string hash_of(std::size_t layer, std::size_t head) {
-    auto const block = Checkpoint(ONEHEAD_SOURCE_DIR "/data/gpt2-mini").attention(layer);
+    auto const block = Checkpoint(onehead::test::gpt2_mini).attention(layer);
     Case weights;
     weights.ln_1 = block.ln_1;
     weights.b_o = block.c_proj_bias;

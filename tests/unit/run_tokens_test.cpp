@@ -5,6 +5,7 @@
 #include "onehead/error.hpp"
 #include "onehead/model/run.hpp"
 #include "support/message_of.hpp"
+#include "support/temp_folder.hpp"
 
 using namespace onehead;
 using namespace onehead::test;
@@ -14,7 +15,7 @@ namespace {
 using Ids = std::vector<int>;
 
 Model const& mini() {
-    static auto const model = open_model(ONEHEAD_SOURCE_DIR "/data/gpt2-mini");
+    static auto const model = open_model(onehead::test::gpt2_mini);
     return *model;
 }
 

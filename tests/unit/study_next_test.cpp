@@ -21,6 +21,7 @@
 #include "onehead/study/next.hpp"
 #include "support/matrices.hpp"
 #include "support/reference.hpp"
+#include "support/temp_folder.hpp"
 
 namespace onehead::test {
 namespace {
@@ -35,7 +36,7 @@ nlohmann::json reference() {
 }
 
 Checkpoint const& mini() {
-    static Checkpoint const model{source + "/data/gpt2-mini"};
+    static Checkpoint const model{gpt2_mini};
     return model;
 }
 

@@ -7,6 +7,7 @@
 
 #include "onehead/model/tokenizer.hpp"
 #include "support/bytes_of_label.hpp"
+#include "support/temp_folder.hpp"
 
 using onehead::display_width;
 using onehead::label;
@@ -63,7 +64,7 @@ TEST_CASE("a combining mark is shown where it has something to sit on") {
 }
 
 TEST_CASE("no two tokens of GPT-2 share a label, and a label gives the bytes back") {
-    onehead::Tokenizer const tokenizer(ONEHEAD_SOURCE_DIR "/data/gpt2-mini");
+    onehead::Tokenizer const tokenizer(onehead::test::gpt2_mini);
     std::set<std::string> labels;
     for (int id = 0; id < tokenizer.size(); ++id) {
         std::string const bytes = tokenizer.bytes(id);

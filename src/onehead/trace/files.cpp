@@ -298,8 +298,8 @@ std::string trace_json(Trace const& trace, std::vector<std::string> const& files
 
 std::optional<LessonFacts> lesson_in_trace_json(std::string const& text) {
     Json const values = Json::parse(text, nullptr, false);
-    if (!values.is_object() || !values.value("lesson", Json()).is_object()) return {};
-    Json const& lesson = values["lesson"];
+    Json const lesson = values.is_object() ? values.value("lesson", Json()) : Json();
+    if (!lesson.is_object()) return {};
     try {
         LessonFacts facts{
             lesson.value("name", ""), lesson.value("title", ""), lesson.value("question", ""), {}};
